@@ -1,0 +1,97 @@
+# Every target stops at the first failure. `make` alone lists the targets.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+PYTHON ?= python3
+PIP := -m pip --disable-pip-version-check --quiet
+KAFKA_JAR := .cache/kafka/libs/kafka_2.13-4.1.0.jar
+UV_LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-emit-index-url --no-annotate $(LOCK)
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: .venv/.complete ## the virtual environment, with turnjudge at .venv/bin/turnjudge
+
+.venv/.complete: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "turnjudge needs Python 3.11 or newer; name one with: make setup PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@test -x .venv/bin/python || $(PYTHON) -m venv .venv || \
+		{ echo "no virtual environment could be made; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	@echo "installing turnjudge and its tools into .venv"
+	@.venv/bin/python $(PIP) install --require-hashes -r requirements.lock
+	@.venv/bin/python $(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+.PHONY: kafka
+kafka: $(KAFKA_JAR) ## a real Apache Kafka for the tests, into .cache/kafka (needs java and mvn)
+
+$(KAFKA_JAR): tests/kafka/pom.xml
+	@for tool in java mvn; do command -v $$tool >/dev/null || \
+		{ echo "$$tool is missing; on Debian: make services, or apt-get install default-jre-headless maven" >&2; exit 1; }; done
+	@echo "downloading Apache Kafka into .cache/kafka"
+	@rm -rf .cache/kafka/part && mkdir -p .cache/kafka
+	@mvn -q -B --strict-checksums -f tests/kafka/pom.xml dependency:copy-dependencies \
+		-DincludeScope=runtime -DoutputDirectory=$(CURDIR)/.cache/kafka/part
+	@rm -rf .cache/kafka/libs && mv .cache/kafka/part .cache/kafka/libs
+	@touch $@
+
+.PHONY: services
+services: ## Java and Maven by apt-get where they are missing (as root), then kafka
+	@if ! { command -v java && command -v mvn; } >/dev/null; then \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null || \
+			{ echo "java and mvn are missing: install them, or run this as root on Debian" >&2; exit 1; }; \
+		apt-get install -y -qq --no-install-recommends default-jre-headless maven >/dev/null || \
+			{ apt-get update -qq && apt-get install -y -qq --no-install-recommends default-jre-headless maven >/dev/null; }; \
+	fi
+	@$(MAKE) --no-print-directory kafka
+
+.PHONY: demo
+demo: setup ## chat turns judged live, on an embedded broker
+	@exec .venv/bin/turnjudge demo
+
+.PHONY: test
+test: setup ## every test whose service this machine has
+	@if command -v java >/dev/null && command -v mvn >/dev/null; then \
+		$(MAKE) --no-print-directory kafka || echo "Apache Kafka could not be downloaded: its tests are left out" >&2; \
+	fi
+	@.venv/bin/python -m pytest
+
+.PHONY: lint
+lint: setup ## format, style, types and who imports whom
+	@.venv/bin/ruff format --check .
+	@.venv/bin/ruff check .
+	@.venv/bin/mypy
+	@.venv/bin/lint-imports
+
+.PHONY: setup-bench
+setup-bench: .venv-bench/.complete
+
+.venv-bench/.complete: requirements-bench.lock pyproject.toml
+	@test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
+	@echo "installing turnjudge and what it is compared with into .venv-bench"
+	@.venv-bench/bin/python $(PIP) install --require-hashes -r requirements-bench.lock
+	@.venv-bench/bin/python $(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+.PHONY: bench
+bench: setup-bench kafka ## speed of the step and of the worker, beside a Faust agent and Quix Streams
+	@PYTHONPATH=.:tests .venv-bench/bin/python -m bench
+
+.PHONY: schemas
+schemas: setup ## the JSON Schemas, written anew from the models
+	@.venv/bin/python -m schemas.export
+
+.PHONY: lock
+lock: ## both lock files after a change of pyproject.toml (LOCK=--upgrade for newer versions)
+	@$(UV_LOCK) --group bench -o requirements-bench.lock pyproject.toml
+	@$(UV_LOCK) --extra embedded --group dev -c requirements-bench.lock -o requirements.lock pyproject.toml
+
+.PHONY: clean
+clean: ## build output and caches away; .venv, .venv-bench and .cache stay
+	@rm -rf dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks
+	@find schemas rules service tests -name __pycache__ -type d -prune -exec rm -rf {} +
