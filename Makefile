@@ -30,12 +30,12 @@ setup: .venv/.complete ## the virtual environment, with turnjudge at .venv/bin/t
 .PHONY: kafka
 kafka: $(KAFKA_JAR) ## a real Apache Kafka for the tests, into .cache/kafka (needs java and mvn)
 
-$(KAFKA_JAR): tests/kafka/pom.xml
+$(KAFKA_JAR): tests/jars/pom.xml
 	@for tool in java mvn; do command -v $$tool >/dev/null || \
 		{ echo "$$tool is missing; on Debian: make services, or apt-get install default-jre-headless maven" >&2; exit 1; }; done
 	@echo "downloading Apache Kafka into .cache/kafka"
 	@rm -rf .cache/kafka/part && mkdir -p .cache/kafka
-	@mvn -q -B --strict-checksums -f tests/kafka/pom.xml dependency:copy-dependencies \
+	@mvn -q -B --strict-checksums -f tests/jars/pom.xml dependency:copy-dependencies \
 		-DincludeScope=runtime -DoutputDirectory=$(CURDIR)/.cache/kafka/part
 	@rm -rf .cache/kafka/libs && mv .cache/kafka/part .cache/kafka/libs
 	@touch $@

