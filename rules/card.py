@@ -1,0 +1,55 @@
+"""A card as the checks compare it: every value beside its folded form, worked out once per snapshot."""
+
+from typing import NamedTuple
+
+from rules.text import fold, is_blank
+from schemas.card import Card
+
+
+class AskedRole(NamedTuple):
+    """A relation of the card: the word and the name as they came, and both folded."""
+
+    role: str
+    role_folded: str
+    entity: str
+    entity_folded: str
+
+
+class CardFacts(NamedTuple):
+    """What the checks ask of a card.
+
+    `canon` and `forbidden` map a folded value to the value as the card has it (the first of equal ones).
+    """
+
+    card: Card
+    expected: str
+    first_person: str | None
+    canon: dict[str, str]
+    forbidden: dict[str, str]
+    roles: tuple[AskedRole, ...]
+
+
+def read_card(card: Card) -> CardFacts:
+    """Fold a card for comparison; a blank first person counts as null (design section 2)."""
+    return CardFacts(
+        card=card,
+        expected=join_rule(card.honorific_rule, card.first_person),
+        first_person=None if is_blank(card.first_person) else fold(card.first_person or ""),
+        canon=_folded(card.canon_entities),
+        forbidden=_folded(card.forbidden_topics),
+        roles=tuple(
+            AskedRole(role.role, fold(role.role), role.entity, fold(role.entity)) for role in card.entity_roles
+        ),
+    )
+
+
+def join_rule(level: str, first_person: str | None) -> str:
+    """Join level and first person as `rule_expected` and `rule_observed` have them; a blank one is left out."""
+    return level if is_blank(first_person) else f"{level} · {first_person}"
+
+
+def _folded(values: tuple[str, ...]) -> dict[str, str]:
+    folded: dict[str, str] = {}
+    for value in values:
+        folded.setdefault(fold(value), value)
+    return folded

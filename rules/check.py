@@ -1,0 +1,51 @@
+"""What a check is: a value that says what it looks for and how a verdict of its own rests on evidence."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from rules.reading import Reading
+from schemas.verdict import EvidenceCell, VerdictWord
+
+
+class Finding(Protocol):
+    """The bare fact a check found; the judge stamps the rest."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the check's verdict applies."""
+        ...
+
+
+F = TypeVar("F", bound=Finding)
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Generic[F]):
+    """One rule: `find` always runs, and its columns always stand in the verdict, whichever verdict wins.
+
+    `columns` gives the diagnostic fields of the finding; `evidence` and `summary` are asked only of the check that
+    decides the verdict.
+    """
+
+    name: str
+    verdict: VerdictWord
+    find: Callable[[Reading], F]
+    columns: Callable[[F], dict[str, Any]]
+    evidence: Callable[[Reading, F], list[EvidenceCell]]
+    summary: Callable[[Reading, F], str]
+
+
+def turn_cell(field: str, value: str | bool | None) -> EvidenceCell:
+    """Cite a cell of `chat_turn`."""
+    return {"source": "chat_turn", "field": field, "value": value}
+
+
+def card_cell(field: str, value: str | None) -> EvidenceCell:
+    """Cite a cell of `character_card`."""
+    return {"source": "character_card", "field": field, "value": value}
+
+
+def lexicon_cell(field: str, value: str) -> EvidenceCell:
+    """Cite a cell of `topic_lexicon`."""
+    return {"source": "topic_lexicon", "field": field, "value": value}

@@ -1,0 +1,82 @@
+"""A reply that lacks a name which the user asked for and the session had already named.
+
+What it flags: the turn is marked as asking for something said before, a role of the card stands in the user's message,
+an earlier turn of the session named that role's entity, and the reply does not contain the name.
+Why: a user who asks 「내 동생 이름 기억나?」 and is answered 「글쎄」 finds that the character forgot.
+Flags: 「동생? 글쎄, 그런 얘길 들은 적 있던가.」 after a turn that named 하늘, the card's 동생.
+Passes: 「하늘이 말이지?」 to the same question; a turn that asks for nothing; a name no earlier turn had.
+Limits: roles and names are substrings (동생 stands in 여동생, a 하늘 in the sky answers for the person).
+Source: spec 000, automatic item 6; design section 3, item 5.
+"""
+
+from typing import Any, NamedTuple
+
+from rules.check import Check, card_cell, turn_cell
+from rules.wording import quote, with_josa
+from rules.reading import Asked, Reading
+from schemas.verdict import EvidenceCell, VerdictWord
+
+
+class Forgotten(NamedTuple):
+    """The asked role whose name the reply lacks, with its source turn; None when nothing was forgotten."""
+
+    asked: Asked | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether a name was forgotten."""
+        return self.asked is not None
+
+
+NOTHING = Forgotten(None)
+NO_COLUMNS: dict[str, Any] = {}
+
+
+def _find(reading: Reading) -> Forgotten:
+    if not reading.asked:
+        return NOTHING
+    for asked in reading.asked:
+        if asked.source is not None and asked.role.entity_folded not in (reading.reply or ""):
+            return Forgotten(asked)
+    return NOTHING
+
+
+def _columns(forgotten: Forgotten) -> dict[str, Any]:
+    asked = forgotten.asked
+    if asked is None or asked.source is None:
+        return NO_COLUMNS
+    return {"recall_target": asked.role.entity, "recall_source_turn": asked.source.turn_id}
+
+
+def _evidence(reading: Reading, forgotten: Forgotten) -> list[EvidenceCell]:
+    turn, asked = reading.turn, forgotten.asked
+    assert asked is not None and asked.source is not None, "evidence is asked only of a finding that holds"
+    role = asked.role
+    canon = reading.card.canon.get(role.entity_folded)
+    return [
+        turn_cell("user_asked_recall", turn.user_asked_recall),
+        turn_cell("user_message", turn.user_message),
+        card_cell("entity_roles", role.role),
+        card_cell("canon_entities", canon) if canon is not None else card_cell("entity_roles", role.entity),
+        turn_cell("turn_id", asked.source.turn_id),
+        turn_cell("reply_text", asked.source.reply_text),
+        turn_cell("reply_text", turn.reply_text),
+    ]
+
+
+def _summary(reading: Reading, forgotten: Forgotten) -> str:
+    asked = forgotten.asked
+    assert asked is not None and asked.source is not None, "a summary is asked only of a finding that holds"
+    role = with_josa(quote(asked.role.role), "을")
+    entity = with_josa(quote(asked.role.entity), "이")
+    return f"유저가 {role} 물었는데 앞선 회차 {quote(asked.source.turn_id)}에 나온 {entity} 이번 답장에는 없습니다."
+
+
+RECALL = Check(
+    name="recall",
+    verdict=VerdictWord.FORGOT,
+    find=_find,
+    columns=_columns,
+    evidence=_evidence,
+    summary=_summary,
+)

@@ -1,0 +1,43 @@
+"""The lexicon as the rules search it: every term at once, in time independent of how many there are."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ahocorasick_rs import AhoCorasick
+
+from rules.text import fold
+from schemas.lexicon import Entry
+
+
+class Hit(NamedTuple):
+    """A lexicon row whose term stands in a reply: its rank in the lexicon's order, the row, and its folded topic."""
+
+    rank: int
+    entry: Entry
+    topic_folded: str
+
+
+class Lexicon:
+    """An Aho-Corasick automaton over the folded terms; overlapping hits all count (design section 3, item 4)."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        """Build the automaton from rows in the lexicon's order."""
+        by_term: dict[str, list[Hit]] = {}
+        for rank, entry in enumerate(entries):
+            by_term.setdefault(fold(entry.term), []).append(Hit(rank, entry, fold(entry.topic)))
+        self._rows = tuple(tuple(rows) for rows in by_term.values())
+        self._find = AhoCorasick(list(by_term), store_patterns=False).find_matches_as_indexes if by_term else None
+
+    def hits(self, reply: str) -> list[Hit]:
+        """Return every row whose term stands in a folded reply, each once, in the lexicon's order."""
+        if self._find is None:
+            return []
+        found = self._find(reply, overlapping=True)
+        if not found:
+            return []
+        return sorted(row for index in {match[0] for match in found} for row in self._rows[index])
+
+
+def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Sort rows by position, then term, then topic in code-point order (design section 2)."""
+    return tuple(sorted(entries, key=lambda entry: (entry.position, entry.term, entry.topic)))

@@ -1,0 +1,92 @@
+"""Word the hedge again from what the second reading found."""
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+
+from rules.verify.grounds import CardGrounds
+from rules.verify.text import Heard, Hearing, cleaned, nfc
+from schemas import hedge as said
+from schemas.turn import Turn
+from schemas.verdict import Level
+
+_SHOWN = 40
+
+
+def hedge_of(
+    turn: Turn, against: CardGrounds, heard: Heard, hearing: Hearing, asked: Sequence[tuple[int, object]] | None
+) -> str | None:
+    """Return the hedge of a turn, or None when there is nothing to say.
+
+    `asked` holds the places of the roles asked for and their sources; None where no recall is compared.
+    """
+    there = turn.reply_text is not None
+    recall = bool(turn.user_asked_recall)
+    known = heard.polite + heard.plain > 0
+    sentences = []
+    if turn.named_entities is None:
+        sentences.append(said.NAMES_NULL_ONLY if known and not recall else said.NAMES_NULL)
+    if not there:
+        sentences.append(said.NO_REPLY_RECALL if recall else said.NO_REPLY)
+    missing = (not (turn.first_person or "").strip(), not (against.card.first_person or "").strip())
+    if missing != (False, False):
+        sentences.append(_PERSONS[missing])
+    if there and not known:
+        sentences.append(said.LEVEL_UNKNOWN)
+    if known:
+        sentences += _speech(turn, heard, hearing)
+    if not against.canon:
+        sentences.append(said.NO_CANON)
+    if recall and turn.user_message is None:
+        sentences.append(said.RECALL_NO_MESSAGE)
+    if asked is not None:
+        sentences += _recall(turn, against, asked)
+    return " ".join(sentences) or None
+
+
+_PERSONS = {
+    (True, False): said.FIRST_PERSON_NULL_TURN,
+    (False, True): said.FIRST_PERSON_NULL_CARD,
+    (True, True): said.FIRST_PERSON_NULL_BOTH,
+}
+
+
+def _speech(turn: Turn, heard: Heard, hearing: Hearing) -> list[str]:
+    sentences = []
+    level = Level.POLITE if heard.polite else Level.PLAIN
+    logged = turn.honorific_level or ""
+    if logged.strip() and nfc(logged) != level.value:
+        sentences.append(said.LEVEL_DIFFERS.format(logged=cleaned(logged), level=level.value))
+    if heard.polite > 0 < heard.plain:
+        sentences.append(said.MIXED_LEVELS.format(polite=heard.polite, plain=heard.plain))
+    if heard.plain:
+        word = hearing.odd_word(nfc(turn.reply_text or ""))
+        if word is not None:
+            shown = word if len(word) <= _SHOWN else f"…{word[len(word) - _SHOWN :]}"
+            sentences.append(said.HONORIFIC_FORM.format(word=shown))
+    return sentences
+
+
+def _recall(turn: Turn, against: CardGrounds, asked: Sequence[tuple[int, object]]) -> list[str]:
+    if not asked:
+        return [said.RECALL_NO_ROLE]
+    sentences = []
+    roles = against.card.entity_roles
+    unnamed = {against.roles[place][1]: roles[place].entity for place, source in asked if source is None}
+    if unnamed:
+        name, *more = unnamed.values()
+        form = said.RECALL_NOT_NAMED_MORE if more else said.RECALL_NOT_NAMED
+        sentences.append(form.format(name=cleaned(name), more=len(more)))
+    message = nfc(turn.user_message or "")
+    spans = {
+        against.roles[place][0]: (roles[place].role, _spans(message, against.roles[place][0])) for place, _ in asked
+    }
+    for (one, here), (other, there) in combinations(spans.values(), 2):
+        if any(a < d and c < b for a, b in here for c, d in there):
+            sentences.append(said.ROLES_OVERLAP.format(first=cleaned(one), second=cleaned(other)))
+            break
+    return sentences
+
+
+def _spans(message: str, role: str) -> list[tuple[int, int]]:
+    return [(match.start(), match.start() + len(role)) for match in re.finditer(f"(?={re.escape(role)})", message)]

@@ -1,0 +1,10 @@
+"""Field types shared by the wire records."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+# Blank is what str.isspace() says; written out so that every regex engine reads the same set.
+NON_BLANK_PATTERN = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+
+NonBlank = Annotated[str, Field(pattern=NON_BLANK_PATTERN)]

@@ -1,0 +1,1 @@
+"""Everything that touches the world: Kafka, files, the command line, metrics."""

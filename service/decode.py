@@ -1,0 +1,149 @@
+"""Decode wire records: bytes in, a record or a refusal out. No I/O.
+
+A record is refused as `too_large` (over the caps), `malformed` (not UTF-8 or not RFC 8259 anywhere) or `schema_invalid`
+(JSON of the wrong shape); the detail names field and expectation, never a value (design section 2).
+"""
+
+import json
+import re
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from schemas.card import Card, Role
+from schemas.lexicon import Entry
+from schemas.refusal import Reason, Refusal
+from schemas.turn import Turn
+from schemas.validate import CHARACTER_CARD, CHAT_TURN, TOPIC_LEXICON, RecordSchema
+
+MAX_DEPTH: Final = 128
+# Strings are passed over whole, so that brackets inside them do not count.
+_TOKENS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
+
+
+class Caps(NamedTuple):
+    """The largest record, in bytes, and the most names a turn may list."""
+
+    max_record_bytes: int = 256 * 1024
+    max_names: int = 256
+
+
+class Malformed(ValueError):
+    """Bytes that are not JSON by RFC 8259; the message says what and where, without the value."""
+
+
+def parse(value: bytes) -> Any:
+    """Parse JSON by RFC 8259: the last of equal keys wins, numbers may be of any size.
+
+    Raises:
+        Malformed: not UTF-8, not JSON (NaN, a lone surrogate, a byte order mark), or nested deeper than 128.
+    """
+    if value.count(b"[") + value.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise Malformed(f"nesting deeper than {MAX_DEPTH}")
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError as error:
+        if "infinity" not in error.msg:
+            raise Malformed(error.msg) from None
+    return _parse_wide(value)
+
+
+def _depth(value: bytes) -> int:
+    depth = deepest = 0
+    for token in _TOKENS.finditer(value):
+        if token[0] in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token[0] in b"]}":
+            depth -= 1
+    return deepest
+
+
+def _parse_wide(value: bytes) -> Any:
+    """Parse JSON whose numbers are wider than a double; they are read as infinite."""
+    try:
+        row = json.loads(value.decode(), parse_int=_number, parse_float=float, parse_constant=_refuse_constant)
+        # The standard parser lets lone surrogates through; they cannot be written as UTF-8.
+        json.dumps(row, ensure_ascii=False).encode()
+    except ValueError as error:
+        raise Malformed(type(error).__name__) from None
+    return row
+
+
+def _number(digits: str) -> int | float:
+    return int(digits) if len(digits) < 19 else float(digits)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def decode_turn(value: bytes, caps: Caps) -> Turn | Refusal:
+    """Decode a `chat_turn`."""
+    row = _read(value, caps, CHAT_TURN)
+    if isinstance(row, Refusal):
+        return row
+    get = row.get
+    names = get("named_entities")
+    if names is not None and len(names) > caps.max_names:
+        return Refusal(Reason.TOO_LARGE, f"named_entities: expected at most {caps.max_names} names")
+    return Turn(
+        row["turn_id"],
+        row["session_id"],
+        row["character_id"],
+        row["model_id"],
+        get("user_message"),
+        get("reply_text"),
+        get("first_person"),
+        get("honorific_level"),
+        names,
+        get("user_asked_recall"),
+        get("prompt_id"),
+    )
+
+
+def decode_card(value: bytes, caps: Caps, profiles: frozenset[str]) -> Card | Refusal:
+    """Decode a `character_card`; `profiles` are the profile names this version knows."""
+    row = _read(value, caps, CHARACTER_CARD)
+    if isinstance(row, Refusal):
+        return row
+    profile = row.get("profile")
+    if profile is not None and profile not in profiles:
+        return Refusal(Reason.SCHEMA_INVALID, f"profile: expected one of {', '.join(sorted(profiles))}")
+    return Card(
+        row["character_id"],
+        row["honorific_rule"],
+        row.get("first_person"),
+        tuple(row["canon_entities"]),
+        tuple(row["forbidden_topics"]),
+        tuple(Role(role["role"], role["entity"]) for role in row["entity_roles"]),
+        profile,
+    )
+
+
+def decode_entry(value: bytes, caps: Caps) -> Entry | Refusal:
+    """Decode a `topic_lexicon` row."""
+    row = _read(value, caps, TOPIC_LEXICON)
+    if isinstance(row, Refusal):
+        return row
+    exceptions = row.get("except")
+    return Entry(
+        row["term"],
+        row["topic"],
+        int(row["position"]),
+        row.get("mode"),
+        None if exceptions is None else tuple(exceptions),
+    )
+
+
+def _read(value: bytes, caps: Caps, schema: RecordSchema) -> dict[str, Any] | Refusal:
+    if len(value) > caps.max_record_bytes:
+        return Refusal(Reason.TOO_LARGE, f"record: expected at most {caps.max_record_bytes} bytes")
+    try:
+        row = parse(value)
+    except Malformed as error:
+        return Refusal(Reason.MALFORMED, f"record: expected JSON by RFC 8259 ({error})")
+    if not schema.is_valid(row):
+        return Refusal(Reason.SCHEMA_INVALID, "; ".join(str(problem) for problem in schema.problems(row)))
+    kept: dict[str, Any] = row
+    return kept
