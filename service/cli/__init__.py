@@ -1,0 +1,108 @@
+"""The command line: `turnjudge COMMAND`, a module per command group, each read only when it is asked for.
+
+Exit codes (design section 12): 0 fine; 1 the answer is bad; 2 usage, configuration or a file that cannot be read;
+130 interrupted; 141 the reader of our output went away.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+from typing import Final, NamedTuple
+
+import click
+
+from service.errors import OperatorError
+
+USAGE: Final = 2
+INTERRUPTED: Final = 130
+BROKEN_PIPE: Final = 141
+
+
+class Entry(NamedTuple):
+    """A command: its name, the module and attribute that hold it, and its line in `turnjudge --help`."""
+
+    name: str
+    module: str
+    attribute: str
+    line: str
+
+
+ENTRIES: Final = (
+    Entry("judge", "service.cli.judging", "judge", "Judge a file of turns."),
+    Entry("verify", "service.cli.judging", "verify", "Check a file of verdicts again, by the ten items."),
+    Entry("schema", "service.cli.reading", "schema", "Print the JSON Schema of a record."),
+    Entry("rules", "service.cli.reading", "rules", "Explain the checks, the hedge codes and the ten items."),
+)
+
+
+class Commands(click.Group):
+    """The commands of `ENTRIES`; `--help` lists them without reading their modules, so that it is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
+        return [entry.name for entry in ENTRIES]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Read the module that holds a command."""
+        for entry in ENTRIES:
+            if entry.name == cmd_name:
+                command: click.Command = getattr(import_module(entry.module), entry.attribute)
+                return command
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(entry.name, entry.line) for entry in ENTRIES])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("turnjudge"), prog_name="turnjudge")
+def turnjudge() -> None:
+    """Judge, turn by turn and live, whether a character's reply kept to its character card.
+
+    Data goes to stdout or --out, everything else to stderr. Exit codes: 0 fine, 1 the answer is bad, 2 usage or
+    configuration.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; what an operator can mend is one line on stderr."""
+    try:
+        with turnjudge.make_context("turnjudge", list(arguments)) as context:
+            turnjudge.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        error.show()
+        return USAGE
+    except OperatorError as error:
+        return _say(str(error), USAGE)
+    except (KeyboardInterrupt, click.Abort):
+        return _say("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        return BROKEN_PIPE
+    except OSError as error:
+        return _say(f"{error.filename}: {error.strerror}" if error.filename else str(error), USAGE)
+    return 0
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"turnjudge: {' '.join(message.split())}", err=True)
+    return code
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = BROKEN_PIPE
+    if code == BROKEN_PIPE:
+        # What is still buffered would be written, and fail, as the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
