@@ -1,5 +1,8 @@
-"""Errors that whoever runs turnjudge can mend."""
+"""The one error that is the operator's to put right."""
 
 
 class OperatorError(Exception):
-    """A wrong setting, a missing file, a broker that refuses: the message is one line, printed to stderr; exit 2."""
+    """A wrong setting, an absent broker, a missing file: one line that names it and what was expected.
+
+    The command line prints it to stderr and exits with 2 (design section 12); never a secret, never message text.
+    """
