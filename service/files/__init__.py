@@ -1,0 +1,1 @@
+"""Whole files: reading rows, judging and verifying them."""
