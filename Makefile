@@ -7,6 +7,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 PIP := -m pip --disable-pip-version-check --quiet
 KAFKA_JAR := .cache/kafka/libs/kafka_2.13-4.1.0.jar
+APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends default-jre-headless maven
 UV_LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-emit-index-url --no-annotate $(LOCK)
 
@@ -45,8 +46,8 @@ services: ## Java and Maven by apt-get where they are missing (as root), then ka
 	@if ! { command -v java && command -v mvn; } >/dev/null; then \
 		test "$$(id -u)" = 0 && command -v apt-get >/dev/null || \
 			{ echo "java and mvn are missing: install them, or run this as root on Debian" >&2; exit 1; }; \
-		apt-get install -y -qq --no-install-recommends default-jre-headless maven >/dev/null || \
-			{ apt-get update -qq && apt-get install -y -qq --no-install-recommends default-jre-headless maven >/dev/null; }; \
+		echo "installing Java and Maven"; \
+		$(APT_INSTALL) >/dev/null 2>&1 || { apt-get update -qq && $(APT_INSTALL) >/dev/null; }; \
 	fi
 	@$(MAKE) --no-print-directory kafka
 
