@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from rules.reading import Reading
-from schemas.verdict import EvidenceCell, VerdictWord
+from schemas.verdict import EvidenceCell
 
 
 class Finding(Protocol):
@@ -29,7 +29,7 @@ class Check(Generic[F]):
     """
 
     name: str
-    verdict: VerdictWord
+    verdict: str
     find: Callable[[Reading], F]
     columns: Callable[[F], dict[str, Any]]
     evidence: Callable[[Reading, F], list[EvidenceCell]]

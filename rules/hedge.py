@@ -54,7 +54,7 @@ def _speech(reading: Reading, reply: str, ear: Ear) -> Iterator[Hedge]:
     if speech.polite and speech.plain:
         sentence = sentences.MIXED_LEVELS.format(polite=speech.polite, plain=speech.plain)
         yield Hedge(HedgeCode.MIXED_LEVELS, sentence)
-    if speech.plain and (word := ear.honorific_word(reply)) is not None:
+    if speech.suspect and (word := ear.honorific_word(reply)) is not None:
         yield Hedge(HedgeCode.HONORIFIC_FORM, sentences.HONORIFIC_FORM.format(word=_tail(word)))
 
 

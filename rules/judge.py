@@ -16,6 +16,8 @@ from schemas.hedge import HedgeCode
 from schemas.turn import Turn
 from schemas.verdict import VerdictRecord, VerdictWord
 
+_KEPT = VerdictWord.KEPT.value
+
 
 class Judged(NamedTuple):
     """A verdict with all fifteen keys, and the codes of its hedge."""
@@ -30,35 +32,39 @@ def judge(turn: Turn, card: CardFacts, lexicon: Lexicon, ear: Ear, namings: Nami
     `namings` are the elements of the turn's session; `position` says which of them the turn sees.
     """
     reading = read(turn, card, lexicon, ear, namings, position)
-    columns: dict[str, Any] = {}
-    decided: tuple[Check[Any], Any] | None = None
-    for check in CHECKS:
-        finding = check.find(reading)
-        columns.update(check.columns(finding))
-        if decided is None and finding.holds:
-            decided = check, finding
-    if decided is None:
-        person = compares_person(reading)
-        verdict, evidence, summary = VerdictWord.KEPT, kept.evidence(reading, person), kept.summary(reading, person)
-    else:
-        check, finding = decided
-        verdict, evidence, summary = check.verdict, check.evidence(reading, finding), check.summary(reading, finding)
-    found = list(hedges(reading, ear))
     record: VerdictRecord = {
         "turn_id": turn.turn_id,
         "session_id": turn.session_id,
         "character_id": turn.character_id,
         "model_id": turn.model_id,
-        "verdict": verdict.value,
-        "rule_expected": columns["rule_expected"],
-        "rule_observed": columns["rule_observed"],
-        "off_canon_entities": columns["off_canon_entities"],
-        "touched_term": columns["touched_term"],
-        "touched_topic": columns["touched_topic"],
-        "recall_target": columns.get("recall_target"),
-        "recall_source_turn": columns.get("recall_source_turn"),
-        "evidence": evidence,
-        "summary": summary,
-        "hedge": " ".join(hedge.sentence for hedge in found) if found else None,
+        "verdict": _KEPT,
+        "rule_expected": None,
+        "rule_observed": None,
+        "off_canon_entities": None,
+        "touched_term": None,
+        "touched_topic": None,
+        "recall_target": None,
+        "recall_source_turn": None,
+        "evidence": [],
+        "summary": "",
+        "hedge": None,
     }
-    return Judged(record, tuple(hedge.code for hedge in found))
+    decided: tuple[Check[Any], Any] | None = None
+    for check in CHECKS:
+        finding = check.find(reading)
+        record.update(check.columns(finding))  # type: ignore[typeddict-item]
+        if decided is None and finding.holds:
+            decided = check, finding
+    if decided is None:
+        person = compares_person(reading)
+        record["evidence"], record["summary"] = kept.evidence(reading, person), kept.summary(reading, person)
+    else:
+        check, finding = decided
+        record["verdict"] = check.verdict
+        record["evidence"], record["summary"] = check.evidence(reading, finding), check.summary(reading, finding)
+    found = list(hedges(reading, ear))
+    if not found:
+        return Judged(record, ())
+    codes, sentences = zip(*found, strict=True)
+    record["hedge"] = " ".join(sentences)
+    return Judged(record, codes)

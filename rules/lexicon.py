@@ -30,14 +30,12 @@ class Lexicon:
 
     def hits(self, reply: str) -> list[Hit]:
         """Return every row whose term stands in a folded reply, each once, in the lexicon's order."""
-        if self._find is None:
-            return []
-        found = self._find(reply, overlapping=True)
+        found = self._find(reply, True) if self._find else None
         if not found:
             return []
         return sorted(row for index in {match[0] for match in found} for row in self._rows[index])
 
 
 def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """Sort rows by position, then term, then topic in code-point order (design section 2)."""
-    return tuple(sorted(entries, key=lambda entry: (entry.position, entry.term, entry.topic)))
+    """Sort rows by position, then term, then topic, in code-point order of their NFC (design section 2)."""
+    return tuple(sorted(entries, key=lambda entry: (entry.position, fold(entry.term), fold(entry.topic))))

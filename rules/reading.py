@@ -5,11 +5,12 @@ from typing import NamedTuple
 from rules.card import AskedRole, CardFacts
 from rules.earlier import earliest
 from rules.lexicon import Hit, Lexicon
-from rules.text import Ear, Speech, fold, is_blank
+from rules.text import UNHEARD, Ear, Speech, fold, is_blank
 from schemas.element import Element, Namings, Position
 from schemas.turn import Turn
 
-UNHEARD = Speech(0, 0)
+
+NO_HITS: list[Hit] = []
 
 
 class Asked(NamedTuple):
@@ -39,18 +40,19 @@ class Reading(NamedTuple):
 
 def read(turn: Turn, card: CardFacts, lexicon: Lexicon, ear: Ear, namings: Namings, position: Position) -> Reading:
     """Read a turn: NFC of what is compared, the reply's pieces, the terms that stand in it."""
-    reply = None if turn.reply_text is None else fold(turn.reply_text)
-    compares_recall = turn.user_asked_recall and turn.user_message is not None and reply is not None
-    return Reading(
-        turn=turn,
-        card=card,
-        reply=reply,
-        speech=UNHEARD if reply is None else ear.hear(reply),
-        first_person=None if is_blank(turn.first_person) else fold(turn.first_person or ""),
-        hits=[] if reply is None else lexicon.hits(reply),
-        names=None if turn.named_entities is None else _names(turn.named_entities),
-        asked=_asked(turn, card, namings, position) if compares_recall else None,
-    )
+    reply, speech, hits = None, UNHEARD, NO_HITS
+    asked = None
+    if turn.reply_text is not None:
+        reply = fold(turn.reply_text)
+        speech = ear.hear(reply)
+        hits = lexicon.hits(reply)
+        if turn.user_asked_recall and turn.user_message is not None:
+            asked = _asked(turn, card, namings, position)
+    first_person = turn.first_person
+    if first_person is not None:
+        first_person = None if is_blank(first_person) else fold(first_person)
+    names = None if turn.named_entities is None else _names(turn.named_entities)
+    return Reading(turn, card, reply, speech, first_person, hits, names, asked)
 
 
 def _names(named: list[str]) -> dict[str, str]:

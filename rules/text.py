@@ -1,7 +1,7 @@
 """Text as the rules compare it: folded to NFC, cut into pieces, put in natural order."""
 
 import re
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 from unicodedata import is_normalized, normalize
 
 from schemas.profile import Profile
@@ -9,11 +9,16 @@ from schemas.verdict import Level
 
 FIRST_SYLLABLE = "가"
 LAST_SYLLABLE = "힣"
-_RUNS = re.compile(r"([0-9]+)|[^0-9]+")
+_SYLLABLES = f"{FIRST_SYLLABLE}-{LAST_SYLLABLE}"
+_DIGIT_RUNS = re.compile("([0-9]+)")
 _FINALS = 28
 _BIEUP = 17
 
-NaturalKey = tuple[tuple[tuple[int, int, str], ...], str]
+_POLITE = Level.POLITE.value
+_PLAIN = Level.PLAIN.value
+
+# Texts and digit runs in turn: text, digits' length, digits without leading zeros, text, …; last the whole string.
+NaturalKey = tuple[tuple[Any, ...], str]
 
 
 def fold(text: str) -> str:
@@ -37,57 +42,66 @@ def natural_key(turn_id: str) -> NaturalKey:
     Runs of ASCII digits compare by value, of any length; other runs by code point; a digit run before a text run; ties
     by the whole string (design section 3, item 5).
     """
-    runs = []
-    for run in _RUNS.finditer(turn_id):
-        if run.lastindex:
-            digits = run[0].lstrip("0")
-            runs.append((0, len(digits), digits))
-        else:
-            runs.append((1, 0, run[0]))
-    return tuple(runs), turn_id
+    parts: list[Any] = _DIGIT_RUNS.split(turn_id)
+    for place in range(len(parts) - 2, 0, -2):
+        digits = parts[place].lstrip("0")
+        parts[place : place + 1] = len(digits), digits
+    return tuple(parts), turn_id
 
 
 class Speech(NamedTuple):
-    """What the pieces of a reply say: how many end politely, how many plainly."""
+    """What the pieces of a reply say.
 
+    `level` is the reply's (one polite piece decides; None when no piece counts), `polite` and `plain` count the pieces,
+    `suspect` tells that a plain piece may end in an honorific form.
+    """
+
+    level: str | None
     polite: int
     plain: int
+    suspect: bool
 
-    @property
-    def level(self) -> Level | None:
-        """The level of the reply: one polite piece decides; None when no piece counts."""
-        if self.polite:
-            return Level.POLITE
-        return Level.PLAIN if self.plain else None
+
+UNHEARD: Final = Speech(None, 0, 0, suspect=False)
 
 
 class Ear:
     """Hears the speech level of a reply by a profile's marks and endings (design section 3, item 1)."""
 
     def __init__(self, profile: Profile) -> None:
-        """Compile the profile's marks."""
+        """Compile the profile's marks; endings must be Hangul syllables only."""
         self.profile = profile
-        self._cut = re.compile(f"[{re.escape(profile.marks)}]").split
+        marks = re.escape(profile.marks)
+        other = rf"[^{marks}{_SYLLABLES}]*+"
+        # One match a piece; its group is the piece's last run of syllables. Possessive, so that no text makes it slower
+        # than linear.
+        self._last_runs = re.compile(rf"{other}(?:([{_SYLLABLES}]++){other})*+[{marks}]?").findall
+        self._cut = re.compile(f"[{marks}]").split
+        self._odd = profile.honorific + profile.honorific_after_bieup
 
     def hear(self, reply: str) -> Speech:
         """Count the polite and plain pieces of a folded reply."""
         endings = self.profile.polite
         polite = plain = 0
-        for piece in self._cut(reply):
-            end = _end_of_syllables(piece)
-            if end:
-                # An ending holds no white space, so what precedes the last syllable may stay uncut.
-                if piece.endswith(endings, 0, end):
-                    polite += 1
-                else:
-                    plain += 1
-        return Speech(polite, plain)
+        suspect = False
+        for run in self._last_runs(reply):
+            if run.endswith(endings):
+                polite += 1
+            elif run:
+                plain += 1
+                if run.endswith(self._odd):
+                    suspect = True
+        if not polite and not plain:
+            return UNHEARD
+        return Speech(_POLITE if polite else _PLAIN, polite, plain, suspect)
 
     def last_words(self, reply: str) -> list[str]:
         """Return the last word of every counting piece: a token cut off after its last syllable."""
         words = []
         for piece in self._cut(reply):
-            end = _end_of_syllables(piece)
+            end = len(piece)
+            while end and not FIRST_SYLLABLE <= piece[end - 1] <= LAST_SYLLABLE:
+                end -= 1
             if end:
                 words.append(piece[:end].split()[-1])
         return words
@@ -98,13 +112,6 @@ class Ear:
             if not word.endswith(self.profile.polite) and _sounds_polite(word, self.profile):
                 return word
         return None
-
-
-def _end_of_syllables(piece: str) -> int:
-    end = len(piece)
-    while end and not FIRST_SYLLABLE <= piece[end - 1] <= LAST_SYLLABLE:
-        end -= 1
-    return end
 
 
 def _sounds_polite(word: str, profile: Profile) -> bool:

@@ -25,7 +25,7 @@ _PAIRS: Final = {
 
 def quote(value: str) -> str:
     """Return a value in 「」: without sentence marks, line breaks and controls, cut at 40 code points (design 4)."""
-    kept = _DROPPED.sub("", value)
+    kept = value if value.isalnum() else _DROPPED.sub("", value)
     if len(kept) > QUOTE_LIMIT:
         kept = kept[:QUOTE_LIMIT] + "…"
     return f"「{kept}」"

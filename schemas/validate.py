@@ -27,7 +27,7 @@ class RecordSchema:
     def __init__(self, name: str) -> None:
         """Read and compile `schemas/json/<name>.v1.json`."""
         schema = committed(name)
-        self.name = name
+        self.columns: Final = frozenset(schema["properties"])
         self.is_valid: Final = jsonschema_rs.validator_for(schema).is_valid
         self.reference: Final = Draft202012Validator(schema)
 

@@ -65,7 +65,7 @@ def _summary(reading: Reading, touch: Touch) -> str:
 
 FORBIDDEN_TOPIC = Check(
     name="forbidden_topic",
-    verdict=VerdictWord.FORBIDDEN,
+    verdict=VerdictWord.FORBIDDEN.value,
     find=_find,
     columns=_columns,
     evidence=_evidence,

@@ -28,8 +28,8 @@ class Strangers(NamedTuple):
 
 
 def _find(reading: Reading) -> Strangers:
-    if reading.names is None:
-        return Strangers(None)
+    if not reading.names:
+        return Strangers(None if reading.names is None else [])
     canon = reading.card.canon
     return Strangers([name for folded, name in reading.names.items() if folded not in canon])
 
@@ -57,7 +57,7 @@ def _summary(reading: Reading, strangers: Strangers) -> str:
 
 OFF_CANON_NAME = Check(
     name="off_canon_name",
-    verdict=VerdictWord.OFF_CANON,
+    verdict=VerdictWord.OFF_CANON.value,
     find=_find,
     columns=_columns,
     evidence=_evidence,

@@ -74,7 +74,7 @@ def _summary(reading: Reading, forgotten: Forgotten) -> str:
 
 RECALL = Check(
     name="recall",
-    verdict=VerdictWord.FORGOT,
+    verdict=VerdictWord.FORGOT.value,
     find=_find,
     columns=_columns,
     evidence=_evidence,

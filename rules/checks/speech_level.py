@@ -12,7 +12,6 @@ Source: spec 000, automatic items 3 and 7; design section 3, items 1 and 2.
 
 from typing import Any, NamedTuple
 
-from rules.card import join_rule
 from rules.check import Check, card_cell, turn_cell
 from rules.wording import heard, quote, with_josa
 from rules.reading import Reading
@@ -44,13 +43,12 @@ def _find(reading: Reading) -> Speaking:
     card = reading.card
     level = reading.speech.level
     if level is None:
-        return Speaking(card.expected, None, level_differs=False, person_differs=False)
-    return Speaking(
-        card.expected,
-        join_rule(level, reading.turn.first_person),
-        level_differs=level != card.card.honorific_rule,
-        person_differs=compares_person(reading) and reading.first_person != card.first_person,
-    )
+        return Speaking(card.expected, None, False, False)
+    level_differs = level != card.card.honorific_rule
+    if reading.first_person is None:
+        return Speaking(card.expected, level, level_differs, False)
+    person_differs = card.first_person is not None and reading.first_person != card.first_person
+    return Speaking(card.expected, f"{level} · {reading.turn.first_person}", level_differs, person_differs)
 
 
 def _columns(speaking: Speaking) -> dict[str, Any]:
@@ -90,7 +88,7 @@ def _summary(reading: Reading, speaking: Speaking) -> str:
 
 SPEECH_LEVEL = Check(
     name="speech_level",
-    verdict=VerdictWord.SPEECH_BROKEN,
+    verdict=VerdictWord.SPEECH_BROKEN.value,
     find=_find,
     columns=_columns,
     evidence=_evidence,

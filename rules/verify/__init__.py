@@ -7,13 +7,11 @@ code of its own, so that a fault in a rule shows as a failed item and not as a w
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from rules.verify.derive import Derived, Row, derive
+from rules.verify.derivation import derive
 from rules.verify.grounds import CardGrounds, Grounds, card_grounds, grounds
-from rules.verify.text import is_one_polite_sentence
 from schemas.element import Namings, Position
-from schemas.profile import Profile
 from schemas.turn import Turn
-from schemas.verdict import COLUMNS, VERDICT_KEYS, VerdictWord
+from schemas.verdict import VERDICT_KEYS, EvidenceCell, VerdictWord
 
 __all__ = ["ALL_PASSED", "ITEMS", "CardGrounds", "Grounds", "Marks", "card_grounds", "grounds", "verify"]
 
@@ -32,7 +30,7 @@ ITEMS: Final = (
 )
 Marks = tuple[bool, ...]
 ALL_PASSED: Final[Marks] = (True,) * 10
-_ROW_KEYS: Final = {"source", "field", "value"}
+_SPEECH_BROKEN: Final = VerdictWord.SPEECH_BROKEN.value
 
 
 def verify(
@@ -53,58 +51,60 @@ def verify(
     spoken = again.spoken
     get = record.get
     hedge_same = get("hedge") == again.hedge
-    speech_same = get("rule_expected") == spoken.expected and get("rule_observed") == spoken.observed
-    rows = get("evidence")
+    speech_same = get("rule_expected") == against.expected and get("rule_observed") == spoken.observed
+    summary, rows = get("summary"), get("evidence")
+    # Equal rows may still differ in type where a cell is a boolean, since 1 == True.
+    rows_same = rows == again.rows and type(rows[0]["value"]) is type(again.rows[0]["value"])
     return (
-        get("verdict") == again.verdict.value,
+        get("verdict") == again.verdict,
         _is_filled(record, turn, conforms),
-        speech_same and hedge_same and (spoken.differs or get("verdict") != VerdictWord.SPEECH_BROKEN.value),
+        speech_same and hedge_same and (spoken.differs or get("verdict") != _SPEECH_BROKEN),
         get("off_canon_entities", 0) == again.off_canon,
         get("touched_term", 0) == again.term and get("touched_topic", 0) == again.topic,
         get("recall_target", 0) == again.target and get("recall_source_turn", 0) == again.source_turn,
         hedge_same and (turn.named_entities is not None or get("off_canon_entities", 0) is None),
-        _has_rows(rows, again),
-        _has_values(rows, again.rows),
-        _is_summary(get("summary"), grounds.profile),
+        rows_same or _has_rows(rows, again.rows),
+        rows_same or _has_values(rows, again.rows),
+        isinstance(summary, str) and grounds.hearing.one_polite_sentence(summary) is not None,
     )
 
 
 def _is_filled(record: Mapping[str, Any], turn: Turn, conforms: Callable[[Any], bool]) -> bool:
     return (
         tuple(record) == VERDICT_KEYS
-        and (record["turn_id"], record["session_id"], record["character_id"], record["model_id"]) == turn[:4]
+        and record["turn_id"] == turn.turn_id
+        and record["session_id"] == turn.session_id
+        and record["character_id"] == turn.character_id
+        and record["model_id"] == turn.model_id
         and bool(record["evidence"])
         and bool(record["summary"])
         and conforms(record)
     )
 
 
-def _has_rows(rows: Any, again: Derived) -> bool:
-    if not isinstance(rows, list) or len(rows) != len(again.rows):
+def _has_rows(rows: Any, cells: list[EvidenceCell]) -> bool:
+    """Tell whether the cited columns are the derived ones, in order, each row with its three keys only."""
+    if not isinstance(rows, list) or len(rows) != len(cells):
         return False
     return all(
-        isinstance(row, dict)
-        and row.keys() == _ROW_KEYS
-        and row["source"] == source
-        and row["field"] == field
-        and field in COLUMNS[source]
-        for row, (source, field, _) in zip(rows, again.rows, strict=True)
+        isinstance(row, dict) and row.keys() == cell.keys() and _column(row) == _column(cell)
+        for row, cell in zip(rows, cells, strict=True)
     )
 
 
-def _has_values(rows: Any, cells: list[Row]) -> bool:
-    """Tell whether every cited value is its cell's: row by row where the rows are right, else any cell of that name."""
+def _has_values(rows: Any, cells: list[EvidenceCell]) -> bool:
+    """Tell whether every cited value is its cell's: row by row where the columns are right, else any of that column."""
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         return False
-    cited = [(row.get("source"), row.get("field"), row.get("value")) for row in rows]
-    if [row[:2] for row in cited] == [cell[:2] for cell in cells]:
-        return all(_same(row[2], cell[2]) for row, cell in zip(cited, cells, strict=True))
-    return all(any(row[:2] == cell[:2] and _same(row[2], cell[2]) for cell in cells) for row in cited)
+    if [_column(row) for row in rows] == [_column(cell) for cell in cells]:
+        return all(_same(row, cell) for row, cell in zip(rows, cells, strict=True))
+    return all(any(_column(row) == _column(cell) and _same(row, cell) for cell in cells) for row in rows)
 
 
-def _same(value: Any, cell: str | bool | None) -> bool:
-    return type(value) is type(cell) and bool(value == cell)
+def _column(row: Mapping[str, Any]) -> tuple[Any, Any]:
+    return row.get("source"), row.get("field")
 
 
-def _is_summary(summary: Any, profile: Profile) -> bool:
-    return isinstance(summary, str) and is_one_polite_sentence(summary, profile)
+def _same(row: Mapping[str, Any], cell: EvidenceCell) -> bool:
+    value = row.get("value", ...)
+    return type(value) is type(cell["value"]) and bool(value == cell["value"])

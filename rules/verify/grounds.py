@@ -26,28 +26,44 @@ class Book:
 
     def places(self, reply: str) -> set[int]:
         """Return the places, in the lexicon's order, of the rows whose term stands in a folded reply."""
-        if self._search is None:
+        found = self._search(reply) if self._search else None
+        if not found:
             return set()
-        return {place for _, _, term in self._search(reply) for place in self._places[term]}
+        return {place for _, _, term in found for place in self._places[term]}
 
 
 class CardGrounds(NamedTuple):
-    """A card with its folded values: canon names in order, forbidden topics, roles as (role, entity)."""
+    """A card with its folded values.
+
+    `canon` and `forbidden` give the place of a folded value in the card's list; `roles` are (role, entity); `expected`
+    is the rule as it is written down; `person` the folded first person, empty when null or blank.
+    """
 
     card: Card
-    canon: tuple[str, ...]
-    forbidden: tuple[str, ...]
+    canon: dict[str, int]
+    forbidden: dict[str, int]
     roles: tuple[tuple[str, str], ...]
+    expected: str
+    person: str
 
 
 def card_grounds(card: Card) -> CardGrounds:
     """Fold a card."""
+    asked = card.first_person or ""
+    person = nfc(asked) if asked.strip() else ""
     return CardGrounds(
         card,
-        tuple(map(nfc, card.canon_entities)),
-        tuple(map(nfc, card.forbidden_topics)),
+        _places(card.canon_entities),
+        _places(card.forbidden_topics),
         tuple((nfc(role.role), nfc(role.entity)) for role in card.entity_roles),
+        f"{card.honorific_rule} · {asked}" if person else card.honorific_rule,
+        person,
     )
+
+
+def _places(values: tuple[str, ...]) -> dict[str, int]:
+    # From the last to the first, so that of equal values the first place stays.
+    return {nfc(values[place]): place for place in range(len(values) - 1, -1, -1)}
 
 
 class Grounds(NamedTuple):

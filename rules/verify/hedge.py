@@ -11,6 +11,7 @@ from schemas.turn import Turn
 from schemas.verdict import Level
 
 _SHOWN = 40
+_POLITE, _PLAIN = Level.POLITE.value, Level.PLAIN.value
 
 
 def hedge_of(
@@ -21,16 +22,16 @@ def hedge_of(
     `asked` holds the places of the roles asked for and their sources; None where no recall is compared.
     """
     there = turn.reply_text is not None
-    recall = bool(turn.user_asked_recall)
-    known = heard.polite + heard.plain > 0
+    known = heard.polite or heard.plain
+    recall = turn.user_asked_recall
     sentences = []
     if turn.named_entities is None:
         sentences.append(said.NAMES_NULL_ONLY if known and not recall else said.NAMES_NULL)
     if not there:
         sentences.append(said.NO_REPLY_RECALL if recall else said.NO_REPLY)
-    missing = (not (turn.first_person or "").strip(), not (against.card.first_person or "").strip())
-    if missing != (False, False):
-        sentences.append(_PERSONS[missing])
+    spoke = bool(turn.first_person) and not str(turn.first_person).isspace()
+    if not (spoke and against.person):
+        sentences.append(_PERSONS[spoke, bool(against.person)])
     if there and not known:
         sentences.append(said.LEVEL_UNKNOWN)
     if known:
@@ -44,22 +45,23 @@ def hedge_of(
     return " ".join(sentences) or None
 
 
+# By whether the log and the card have a first person.
 _PERSONS = {
-    (True, False): said.FIRST_PERSON_NULL_TURN,
-    (False, True): said.FIRST_PERSON_NULL_CARD,
-    (True, True): said.FIRST_PERSON_NULL_BOTH,
+    (False, True): said.FIRST_PERSON_NULL_TURN,
+    (True, False): said.FIRST_PERSON_NULL_CARD,
+    (False, False): said.FIRST_PERSON_NULL_BOTH,
 }
 
 
 def _speech(turn: Turn, heard: Heard, hearing: Hearing) -> list[str]:
     sentences = []
-    level = Level.POLITE if heard.polite else Level.PLAIN
-    logged = turn.honorific_level or ""
-    if logged.strip() and nfc(logged) != level.value:
-        sentences.append(said.LEVEL_DIFFERS.format(logged=cleaned(logged), level=level.value))
+    level = _POLITE if heard.polite else _PLAIN
+    logged = turn.honorific_level
+    if logged and logged != level and logged.strip() and nfc(logged) != level:
+        sentences.append(said.LEVEL_DIFFERS.format(logged=cleaned(logged), level=level))
     if heard.polite > 0 < heard.plain:
         sentences.append(said.MIXED_LEVELS.format(polite=heard.polite, plain=heard.plain))
-    if heard.plain:
+    if heard.odd:
         word = hearing.odd_word(nfc(turn.reply_text or ""))
         if word is not None:
             shown = word if len(word) <= _SHOWN else f"…{word[len(word) - _SHOWN :]}"

@@ -45,58 +45,64 @@ def precedes(left: str, right: str) -> bool:
 
 
 class Heard(NamedTuple):
-    """Pieces of a reply that end politely, and those that end plainly."""
+    """Pieces of a reply that end politely, those that end plainly, and whether one of these may be honorific."""
 
     polite: int
     plain: int
+    odd: bool
+
+
+SILENCE: Final = Heard(0, 0, odd=False)
 
 
 class Hearing:
-    """Hears a reply by the last run of syllables of each piece."""
+    """Hears a reply piece by piece, each read from its end."""
 
     def __init__(self, profile: Profile) -> None:
-        """Compile one expression that finds those runs.
-
-        It is possessive and starts only where a run starts, so that no text makes it slower than linear.
-        """
+        """Take a profile's tables."""
         marks = re.escape(profile.marks)
-        run = rf"(?<![가-힣])([가-힣]++)(?=[^가-힣{marks}]*+(?:[{marks}]|\Z))"
-        self._run = re.compile(run)
-        self._profile = profile
+        self._pieces = re.compile(f"[{marks}]").split
+        self._polite = profile.polite
+        self._honorific = profile.honorific
+        self._after_bieup = profile.honorific_after_bieup
+        self._forms = profile.honorific + profile.honorific_after_bieup
+        # One sentence: no mark and no line break but at its end, and a polite last word before it.
+        inside = rf"[^{marks}\x00-\x1f\x7f-\x9f\u2028\u2029]"
+        self.one_polite_sentence = re.compile(
+            rf"{inside}*(?:{'|'.join(map(re.escape, profile.polite))})[{marks}]?"
+        ).fullmatch
 
     def heard(self, reply: str) -> Heard:
         """Count polite and plain pieces."""
-        runs = self._run.findall(reply)
-        polite = len([run for run in runs if run.endswith(self._profile.polite)])
-        return Heard(polite, len(runs) - polite)
+        endings, forms = self._polite, self._forms
+        polite = plain = 0
+        odd = False
+        for piece in self._pieces(reply):
+            last = len(piece) - 1
+            while last >= 0 and not "가" <= piece[last] <= "힣":
+                last -= 1
+            if last < 0:
+                continue
+            if piece.endswith(endings, 0, last + 1):
+                polite += 1
+            else:
+                plain += 1
+                odd = odd or piece.endswith(forms, 0, last + 1)
+        return Heard(polite, plain, odd)
 
     def odd_word(self, reply: str) -> str | None:
         """Return the first plain last word with an honorific form."""
-        profile = self._profile
-        for match in self._run.finditer(reply):
-            run = match[1]
-            if run.endswith(profile.polite):
+        for piece in self._pieces(reply):
+            syllables = [place for place, character in enumerate(piece) if "가" <= character <= "힣"]
+            if not syllables:
                 continue
-            if run.endswith(profile.honorific) or self._ends_after_bieup(run):
-                return self._word_ending_at(reply, match.end(1))
+            word = piece[: syllables[-1] + 1].split()[-1]
+            if not word.endswith(self._polite) and self._is_odd(word):
+                return word
         return None
 
-    def _ends_after_bieup(self, run: str) -> bool:
-        endings = self._profile.honorific_after_bieup
-        return any(run.endswith(ending) and run[: -len(ending)][-1:] in _FINAL_BIEUP for ending in endings)
+    def _is_odd(self, word: str) -> bool:
+        return word.endswith(self._honorific) or self._ends_after_bieup(word)
 
-    def _word_ending_at(self, reply: str, end: int) -> str:
-        start = end
-        while start and not reply[start - 1].isspace() and reply[start - 1] not in self._profile.marks:
-            start -= 1
-        return reply[start:end]
-
-
-def is_one_polite_sentence(summary: str, profile: Profile) -> bool:
-    """Tell whether a summary is one sentence in 존댓말: a mark at most at its end, one line, a polite last word."""
-    body = summary[:-1] if summary[-1:] in profile.marks else summary
-    return (
-        body.endswith(profile.polite)
-        and not any(mark in body for mark in profile.marks)
-        and len(summary.splitlines()) == 1
-    )
+    def _ends_after_bieup(self, word: str) -> bool:
+        return any(word.endswith(form) and word[: -len(form)][-1:] in _FINAL_BIEUP for form in self._after_bieup)
