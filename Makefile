@@ -17,11 +17,12 @@ help: ## this list
 
 .PHONY: setup
 setup: .venv/.complete ## the virtual environment, with turnjudge at .venv/bin/turnjudge
+	@:
 
 .venv/.complete: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "turnjudge needs Python 3.11 or newer; name one with: make setup PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@test -x .venv/bin/python || $(PYTHON) -m venv .venv || \
+	@test -x .venv/bin/pip || $(PYTHON) -m venv .venv || \
 		{ echo "no virtual environment could be made; on Debian: apt-get install python3-venv" >&2; exit 1; }
 	@echo "installing turnjudge and its tools into .venv"
 	@.venv/bin/python $(PIP) install --require-hashes -r requirements.lock
@@ -30,6 +31,7 @@ setup: .venv/.complete ## the virtual environment, with turnjudge at .venv/bin/t
 
 .PHONY: kafka
 kafka: $(KAFKA_JAR) ## a real Apache Kafka for the tests, into .cache/kafka (needs java and mvn)
+	@:
 
 $(KAFKA_JAR): tests/jars/pom.xml
 	@for tool in java mvn; do command -v $$tool >/dev/null || \
@@ -73,7 +75,7 @@ lint: setup ## format, style, types and who imports whom
 setup-bench: .venv-bench/.complete
 
 .venv-bench/.complete: requirements-bench.lock pyproject.toml
-	@test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
+	@test -x .venv-bench/bin/pip || $(PYTHON) -m venv .venv-bench
 	@echo "installing turnjudge and what it is compared with into .venv-bench"
 	@.venv-bench/bin/python $(PIP) install --require-hashes -r requirements-bench.lock
 	@.venv-bench/bin/python $(PIP) install --no-deps --no-build-isolation -e .
