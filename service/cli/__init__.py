@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import version
 from typing import Final, NamedTuple
 
 import click
@@ -59,7 +58,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version("turnjudge"), prog_name="turnjudge")
+@click.version_option(package_name="turnjudge")
 def turnjudge() -> None:
     """Judge, turn by turn and live, whether a character's reply kept to its character card.
 

@@ -86,7 +86,7 @@ def turn_file(path: str, caps: Caps, say: Say = say_on_stderr, *, again: bool = 
     Raises:
         OperatorError: the file is missing or cannot be read, or is CSV without the columns of a turn.
     """
-    with _opened(path, again=again) as file:
+    with opened(path, again=again) as file:
         yield TurnFile(shown(path), _rows(file, path, TURN_COLUMNS, caps, say))
 
 
@@ -128,7 +128,7 @@ def _load(
     key: Callable[[T], tuple[str, tuple[str, ...]]],
     prepared: Callable[[list[RawRow]], list[RawRow]] = list,
 ) -> Loaded[T]:
-    with _opened(path, again=False) as file:
+    with opened(path, again=False) as file:
         raw = prepared(list(_rows(file, path, columns, caps, say)()))
     taken: list[Read[T]] = []
     refused: list[Refused] = []
@@ -194,7 +194,12 @@ def _rows(file: BinaryIO, path: str, columns: Columns, caps: Caps, say: Say) -> 
 
 
 @contextmanager
-def _opened(path: str, *, again: bool) -> Iterator[BinaryIO]:
+def opened(path: str, *, again: bool) -> Iterator[BinaryIO]:
+    """Open a file, or stdin, to be read; with `again` it can be rewound (a pipe is spooled to a temporary file first).
+
+    Raises:
+        OperatorError: it is missing or cannot be read.
+    """
     with ExitStack() as stack:
         try:
             file = _open(path, stack)

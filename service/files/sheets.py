@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from io import TextIOWrapper
 from typing import Any, BinaryIO, Final, NamedTuple
 
-import orjson
-
 from schemas.refusal import Reason, Refusal
+from service.decode import Malformed, parse
 from service.errors import OperatorError
 
 _BLOCK_BYTES: Final = 1 << 20
@@ -55,8 +54,8 @@ def _is_json(cell: str) -> bool:
 
 def _json(cell: str) -> Any:
     try:
-        return orjson.loads(cell)
-    except ValueError:
+        return parse(cell.encode("utf-8", "surrogateescape"))
+    except Malformed:
         return cell
 
 
@@ -143,7 +142,7 @@ class Sheet:
             elif len(cells) != width:
                 yield line, Refusal(Reason.SCHEMA_INVALID, f"row: expected {width} cells, as many as the header has")
             else:
-                yield line, _record({name: read(cells[place]) for place, name, read in known if cells[place]})
+                yield line, _record({name: read(cells[place]) if cells[place] else None for place, name, read in known})
 
     def _header(self, cells: list[str] | Refusal) -> tuple[int, list[tuple[int, str, Cell]]]:
         if isinstance(cells, Refusal):
@@ -183,9 +182,11 @@ def _refusal(error: csv.Error, max_record_bytes: int) -> Refusal:
     return Refusal(Reason.MALFORMED, "row: expected CSV whose quoted cells are closed and double the quotes in them")
 
 
-def _record(row: dict[str, Any]) -> bytes:
-    # Bytes that are not UTF-8 come out as they went in, for the record to be refused.
-    return json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape")
+def _record(row: dict[str, Any]) -> bytes | Refusal:
+    try:
+        return json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return Refusal(Reason.MALFORMED, "row: expected UTF-8")
 
 
 def _decodes(file: BinaryIO, encoding: str) -> bool:

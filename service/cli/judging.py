@@ -1,0 +1,259 @@
+"""`turnjudge judge` and `turnjudge verify`: whole files."""
+
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import wraps
+from typing import Any, BinaryIO, Final, NamedTuple
+
+import click
+import orjson
+
+from rules.profile import PROFILES
+from rules.verify import ITEMS
+from schemas.turn import Turn
+from service.decode import Caps
+from service.errors import OperatorError
+from service.files.judging import Order, Tally, judge_file
+from service.files.readers import STDIN, RawRow, Refused, opened, shown, turn_file
+from service.files.reference import Reference, read_reference
+from service.files.verifying import Checked, Failed, Finding, verify_file
+from service.files.writing import written
+
+_CAPS: Final = Caps()
+_STEP_ROWS: Final = 1000
+_OPTIONS: Final = (
+    click.option("--cards", required=True, metavar="FILE", help="Cards, JSONL or CSV."),
+    click.option("--lexicon", required=True, metavar="FILE", help="Topic lexicon, JSONL or CSV."),
+    click.option(
+        "--order",
+        type=click.Choice([order.value for order in Order]),
+        default=Order.ID.value,
+        show_default=True,
+        help="Which turns of a session are earlier: by turn_id over the whole file, in two passes (id), or only those "
+        "further up as well, in one pass, as the worker sees them (arrival).",
+    ),
+    click.option(
+        "--profile",
+        type=click.Choice([profile.name for profile in PROFILES]),
+        default=PROFILES[0].name,
+        envvar="TURNJUDGE_PROFILE",
+        show_default=True,
+        show_envvar=True,
+        help="Which endings and marks decide.",
+    ),
+    click.option(
+        "--max-record-bytes",
+        type=click.IntRange(min=1),
+        default=_CAPS.max_record_bytes,
+        envvar="TURNJUDGE_MAX_RECORD_BYTES",
+        show_default=True,
+        show_envvar=True,
+        help="The longest record that is taken.",
+    ),
+    click.option(
+        "--max-names",
+        type=click.IntRange(min=1),
+        default=_CAPS.max_names,
+        envvar="TURNJUDGE_MAX_NAMES",
+        show_default=True,
+        show_envvar=True,
+        help="The most names a turn may list.",
+    ),
+)
+
+
+class _Against(NamedTuple):
+    """What turns are held against: the options that judge and verify share."""
+
+    cards: str
+    lexicon: str
+    order: Order
+    profile: str
+    caps: Caps
+
+    def read(self) -> Reference:
+        """Read cards and lexicon."""
+        return read_reference(self.cards, self.lexicon, self.profile, self.caps)
+
+
+def _with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the shared options, as one argument `against`."""
+
+    @wraps(command)
+    def wrapped(
+        *, cards: str, lexicon: str, order: str, profile: str, max_record_bytes: int, max_names: int, **rest: Any
+    ) -> None:
+        against = _Against(cards, lexicon, Order(order), profile, Caps(max_record_bytes, max_names))
+        command(against=against, **rest)
+
+    for option in reversed(_OPTIONS):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+@click.command()
+@click.argument("turns")
+@_with_options
+@click.option("--out", metavar="FILE", help="Where the verdicts go; without it, stdout.")
+@click.option("--rejects", metavar="FILE", help="Where rows without a verdict go, as JSONL; without it, stderr.")
+def judge(turns: str, against: _Against, out: str | None, rejects: str | None) -> None:
+    """Judge TURNS, a file of chat turns (JSONL, or CSV by its name; - is JSONL from stdin).
+
+    Writes one verdict a line, in the order of the turns, and nothing else. A row that is refused, or whose character
+    has no card, is reported as file:line: reason: field: expectation; the rest is judged, and the exit code is 1.
+    """
+    _refuse_same((turns, against.cards, against.lexicon), (out, rejects))
+    reference = against.read()
+    with ExitStack() as stack:
+        source = stack.enter_context(turn_file(turns, against.caps, again=against.order is Order.ID))
+        reject = _say_reject if rejects is None else _reject_into(stack.enter_context(written(rejects)))
+        result = stack.enter_context(written(out))
+        for refused in reference.refused:
+            reject(refused, None)
+        # What is loaded stays for the whole run, so the collector need not walk it again and again.
+        gc.freeze()
+        tally = judge_file(source, reference.snapshot, against.caps, against.order, result.write, reject, _tracked)
+    tally.refused.update(refused.refusal.reason for refused in reference.refused)
+    if rejects is not None or sys.stderr.isatty():
+        click.echo(_summary(tally), err=True)
+    if tally.refused:
+        click.get_current_context().exit(1)
+
+
+def _refuse_same(inputs: tuple[str, ...], results: tuple[str | None, ...] = (None, None)) -> None:
+    if inputs.count(STDIN) > 1:
+        raise OperatorError("only one file can be read from stdin")
+    out, rejects = results
+    if (out is not None and out == rejects) or (out, rejects) == (None, STDIN):
+        raise OperatorError("--out and --rejects: expected two files")
+
+
+def _say_reject(refused: Refused, turn: Turn | None) -> None:
+    click.echo(str(refused), err=True)
+
+
+def _reject_into(file: BinaryIO) -> Callable[[Refused, Turn | None], None]:
+    def reject(refused: Refused, turn: Turn | None) -> None:
+        file.write(orjson.dumps(_located(refused) | _named(turn), option=orjson.OPT_APPEND_NEWLINE))
+
+    return reject
+
+
+def _located(refused: Refused) -> dict[str, Any]:
+    reason, detail = refused.refusal
+    return {"file": refused.file, "line": refused.line, "reason": reason.value, "detail": detail}
+
+
+def _named(turn: Turn | None) -> dict[str, Any]:
+    return {} if turn is None else {"turn_id": turn.turn_id, "session_id": turn.session_id}
+
+
+def _summary(tally: Tally) -> str:
+    judged = f"{tally.judged:,} judged"
+    if not tally.refused:
+        return judged
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.refused.most_common())
+    return f"{judged}, {tally.refused.total():,} rows without a verdict ({reasons})"
+
+
+def _tracked(what: str, rows: Iterator[RawRow]) -> Iterator[RawRow]:
+    """Show on a terminal how many rows have gone through; hand them through untouched elsewhere."""
+    return _shown_rows(what, rows) if sys.stderr.isatty() else rows
+
+
+def _shown_rows(what: str, rows: Iterator[RawRow]) -> Iterator[RawRow]:
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description} {task.completed:,.0f} rows"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        for number, row in enumerate(rows, start=1):
+            yield row
+            if number % _STEP_ROWS == 0:
+                progress.update(task, completed=number)
+
+
+@click.command()
+@click.argument("verdicts")
+@click.option("--turns", required=True, metavar="FILE", help="The turns that were judged, JSONL or CSV.")
+@_with_options
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "jsonl"]),
+    default="table",
+    show_default=True,
+    help="How it is shown.",
+)
+def verify(verdicts: str, turns: str, against: _Against, form: str) -> None:
+    """Check VERDICTS, a file of verdicts as judge writes it, against the turns they were given for, by the ten items.
+
+    A verdict belongs to the turn with its turn_id, session_id, character_id and model_id. Every miss is named as
+    file:line: item, field and expectation. The exit code is 1 when a verdict misses an item or a line is no verdict.
+    """
+    _refuse_same((verdicts, turns, against.cards, against.lexicon))
+    reference = against.read()
+    report = _say_finding if form == "table" else _print_finding
+    for refused in reference.refused:
+        report(shown(verdicts), refused)
+    with opened(verdicts, again=False) as file, turn_file(turns, against.caps) as source:
+        checked = verify_file(
+            (shown(verdicts), file),
+            source,
+            reference.snapshot,
+            against.caps,
+            against.order,
+            lambda finding: report(shown(verdicts), finding),
+            _tracked,
+        )
+    (_say_checked if form == "table" else _print_checked)(checked)
+    if not checked.is_good:
+        click.get_current_context().exit(1)
+
+
+def _say_finding(verdicts: str, finding: Finding) -> None:
+    if isinstance(finding, Failed):
+        item = finding.item
+        click.echo(f"{verdicts}:{finding.line}: item {item} ({ITEMS[item - 1]}): {finding.miss}")
+    elif isinstance(finding, Refused):
+        click.echo(str(finding), err=True)
+    else:
+        click.echo(f"{finding.file}:{finding.line}: no verdict for this turn", err=True)
+
+
+def _print_finding(verdicts: str, finding: Finding) -> None:
+    if isinstance(finding, Failed):
+        row = {"kind": "failed", "file": verdicts, "line": finding.line, "item": finding.item}
+        _print(row | {"name": ITEMS[finding.item - 1], "field": finding.miss.field, "expected": finding.miss.expected})
+    elif isinstance(finding, Refused):
+        _print({"kind": "refused"} | _located(finding))
+    else:
+        _print({"kind": "no_verdict", "file": finding.file, "line": finding.line})
+
+
+def _print_checked(checked: Checked) -> None:
+    for item, name in enumerate(ITEMS, start=1):
+        passed, failed = checked.passed[item - 1], checked.failed[item - 1]
+        _print({"kind": "item", "item": item, "name": name, "passed": passed, "failed": failed})
+    _print({"kind": "total"} | checked.totals())
+
+
+def _print(row: dict[str, Any]) -> None:
+    click.echo(orjson.dumps(row).decode())
+
+
+def _say_checked(checked: Checked) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("item", "looks at", title="turnjudge verify", title_justify="left")
+    table.add_column("passed", justify="right")
+    table.add_column("failed", justify="right")
+    for item, name in enumerate(ITEMS, start=1):
+        failed = checked.failed[item - 1]
+        table.add_row(str(item), name, f"{checked.passed[item - 1]:,}", f"{failed:,}", style="red" if failed else None)
+    Console().print(table)
+    click.echo(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in checked.totals().items()))

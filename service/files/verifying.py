@@ -1,0 +1,189 @@
+"""Check a file of verdicts again: every verdict against its turn, by the ten items (design section 5)."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Final, NamedTuple
+
+from rules.verify import ALL_PASSED, ITEMS, verify
+from schemas.element import Namings, Position
+from schemas.refusal import Reason, Refusal
+from schemas.turn import Turn
+from schemas.validate import VERDICT
+from schemas.verdict import IDENTITY_KEYS
+from service.decode import Caps, Malformed, decode_turn, parse
+from service.files.explaining import Miss, explain
+from service.files.judging import WHOLE_FILE, Order, Track, arrived_namings, earliest_namings
+from service.files.lines import lines
+from service.files.readers import Refused, TurnFile
+from service.snapshot import Snapshot
+
+_NO_NAMINGS: Final[Namings] = {}
+_FILLED: Final = 2
+
+# Of a verdict that no turn and card can be held against, only item 2 can be told: it fails.
+_UNHELD: Final = (None, False) + (None,) * 8
+
+Identity = tuple[Any, ...]
+# True where an item passed, False where it failed, None where it could not be checked.
+Marks = tuple[bool | None, ...]
+
+
+class Failed(NamedTuple):
+    """A verdict that misses an item: the verdict's line, the item's number, and what it misses."""
+
+    line: int
+    item: int
+    miss: Miss
+
+
+class Lonely(NamedTuple):
+    """A turn that no verdict was given for; that is no failure."""
+
+    file: str
+    line: int
+
+
+@dataclass
+class Checked:
+    """How many verdicts passed and failed each item, and what else was found."""
+
+    passed: list[int] = field(default_factory=lambda: [0] * len(ITEMS))
+    failed: list[int] = field(default_factory=lambda: [0] * len(ITEMS))
+    verdicts: int = 0
+    refused_verdicts: int = 0
+    refused_turns: int = 0
+    lonely: int = 0
+
+    def count(self, marks: Marks) -> None:
+        """Count a verdict's marks."""
+        self.verdicts += 1
+        for place, mark in enumerate(marks):
+            self.passed[place] += mark is True
+            self.failed[place] += mark is False
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every line was a verdict and passed every item."""
+        return not any(self.failed) and not self.refused_verdicts
+
+    def totals(self) -> dict[str, int]:
+        """Return what was counted beside the items."""
+        return {
+            "verdicts": self.verdicts,
+            "refused_verdict_lines": self.refused_verdicts,
+            "refused_turns": self.refused_turns,
+            "turns_without_a_verdict": self.lonely,
+        }
+
+
+Finding = Failed | Refused | Lonely
+Report = Callable[[Finding], None]
+
+
+def verify_file(
+    verdicts: tuple[str, BinaryIO],
+    turns: TurnFile,
+    snapshot: Snapshot,
+    caps: Caps,
+    order: Order,
+    report: Report,
+    track: Track,
+) -> Checked:
+    """Check every verdict of a file, given with its name, and report what is found, in the verdicts' order.
+
+    A verdict belongs to the turn with its four identity columns; of several such, the k-th to the k-th. Item 2 is
+    decided by `jsonschema`, not by the compiled validator that judging uses.
+    """
+    rows = track("reading", turns.rows())
+    sessions = earliest_namings(rows, caps) if order is Order.ID else arrived_namings(rows, caps)
+    checked = Checked()
+    known = _Turns(_decoded(turns, caps, checked, report))
+    name, file = verdicts
+    for line, value in track("verifying", lines(file, _most_bytes(caps))):
+        record = value if isinstance(value, Refusal) else _record(value)
+        if isinstance(record, Refusal):
+            checked.refused_verdicts += 1
+            report(Refused(name, line, record))
+            continue
+        marks, misses = _marks(record, known, snapshot, order, sessions)
+        checked.count(marks)
+        for item, miss in misses:
+            report(Failed(line, item, miss))
+    for line, _ in known.rest():
+        checked.lonely += 1
+        report(Lonely(turns.name, line))
+    return checked
+
+
+def _most_bytes(caps: Caps) -> int:
+    # A verdict quotes its turn and the source turn, escaped (design section 6: the outputs fit the caps).
+    return 6 * caps.max_record_bytes + 64 * 1024
+
+
+def _decoded(turns: TurnFile, caps: Caps, checked: Checked, report: Report) -> Iterator[tuple[int, Turn]]:
+    for line, value in turns.rows():
+        turn = value if isinstance(value, Refusal) else decode_turn(value, caps)
+        if isinstance(turn, Refusal):
+            checked.refused_turns += 1
+            report(Refused(turns.name, line, turn))
+        else:
+            yield line, turn
+
+
+def _record(value: bytes) -> dict[str, Any] | Refusal:
+    try:
+        record = parse(value)
+    except Malformed as error:
+        return Refusal(Reason.MALFORMED, f"record: expected JSON by RFC 8259 ({error})")
+    if not isinstance(record, dict):
+        return Refusal(Reason.SCHEMA_INVALID, "row: expected object")
+    return record
+
+
+class _Turns:
+    """Turns to be taken by identity; only those passed over so far are held."""
+
+    def __init__(self, rows: Iterator[tuple[int, Turn]]) -> None:
+        self._rows = rows
+        self._passed: dict[Identity, deque[tuple[int, Turn]]] = {}
+
+    def take(self, identity: Identity) -> tuple[int, Turn] | None:
+        """Return the first turn with these identity columns that was not taken yet, or None."""
+        waiting = self._passed.get(identity)
+        if waiting:
+            found = waiting.popleft()
+            if not waiting:
+                del self._passed[identity]
+            return found
+        for line, turn in self._rows:
+            if turn[:4] == identity:
+                return line, turn
+            self._passed.setdefault(turn[:4], deque()).append((line, turn))
+        return None
+
+    def rest(self) -> Iterator[tuple[int, Turn]]:
+        """Yield the turns that nothing took, in the order of lines."""
+        passed = (row for waiting in self._passed.values() for row in waiting)
+        yield from sorted(passed, key=lambda row: row[0])
+        yield from self._rows
+
+
+def _marks(
+    record: dict[str, Any], known: _Turns, snapshot: Snapshot, order: Order, sessions: dict[str, Namings]
+) -> tuple[Marks, list[tuple[int, Miss]]]:
+    identity = tuple(record.get(key) for key in IDENTITY_KEYS)
+    found = known.take(identity) if all(isinstance(value, str) for value in identity) else None
+    if found is None:
+        return _UNHELD, [(_FILLED, Miss(", ".join(IDENTITY_KEYS), "those of a turn, and one verdict a turn"))]
+    line, turn = found
+    character = snapshot.characters.get(turn.character_id)
+    if character is None:
+        return _UNHELD, [(_FILLED, Miss("character_id", "one that has a card"))]
+    position = WHOLE_FILE if order is Order.ID else Position(line, 0, None)
+    namings = sessions.get(turn.session_id, _NO_NAMINGS)
+    against, grounds = character.grounds, snapshot.book.grounds
+    marks = verify(record, turn, against, grounds, namings, position, VERDICT.reference.is_valid)
+    if marks == ALL_PASSED:
+        return marks, []
+    return marks, list(explain(record, turn, marks, against, grounds, namings, position))
