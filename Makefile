@@ -39,7 +39,7 @@ $(KAFKA_JAR): tests/jars/pom.xml
 	@echo "downloading Apache Kafka into .cache/kafka"
 	@rm -rf .cache/kafka/part && mkdir -p .cache/kafka
 	@mvn -q -B --strict-checksums -f tests/jars/pom.xml dependency:copy-dependencies \
-		-DincludeScope=runtime -DoutputDirectory=$(CURDIR)/.cache/kafka/part
+		-DincludeScope=runtime -DoutputDirectory="$(CURDIR)/.cache/kafka/part"
 	@rm -rf .cache/kafka/libs && mv .cache/kafka/part .cache/kafka/libs
 	@touch $@
 

@@ -22,6 +22,7 @@ _NAMES = tuple(service.name for service in SERVICES)
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[KafkaBroker]:
     """A real Apache Kafka, shared by the session: give topics and groups names of your own, and do not stop it."""
+    _skip_without("kafka")
     with KafkaBroker() as broker:
         yield broker
 
@@ -29,6 +30,7 @@ def kafka() -> Iterator[KafkaBroker]:
 @pytest.fixture(scope="session")
 def embedded() -> Iterator[str]:
     """The demo's broker as "host:port", shared by the session."""
+    _skip_without("embedded")
     with embedded_broker() as address:
         yield address
 
@@ -36,6 +38,7 @@ def embedded() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder ../shared: published fixtures and cases, read only."""
+    _skip_without("shared")
     return SHARED
 
 
@@ -50,10 +53,12 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests whose service is missing."""
+    """Skip the tests marked with a service that is missing."""
     missing = _missing()
     for item in items:
-        for name in _needed(item):
+        for name in (name for mark in item.iter_markers("needs") for name in mark.args):
+            if name not in _NAMES:
+                raise pytest.UsageError(f"{item.nodeid}: needs {name}, which is not one of {', '.join(_NAMES)}")
             if name in missing:
                 item.add_marker(pytest.mark.skip(reason=missing[name]))
 
@@ -88,9 +93,7 @@ def _missing() -> dict[str, str]:
     return {service.name: f"{service.name}: {lacks}; get it by: {service.how}" for service, lacks in states if lacks}
 
 
-def _needed(item: pytest.Item) -> set[str]:
-    marked = {name for mark in item.iter_markers("needs") for name in mark.args}
-    unknown = marked.difference(_NAMES)
-    if unknown:
-        raise pytest.UsageError(f"{item.nodeid}: needs {', '.join(sorted(unknown))}, not one of {', '.join(_NAMES)}")
-    return marked.union(name for name in _NAMES if name in getattr(item, "fixturenames", ()))
+def _skip_without(name: str) -> None:
+    lacks = _missing().get(name)
+    if lacks:
+        pytest.skip(lacks)

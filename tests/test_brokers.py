@@ -19,6 +19,9 @@ PARTITIONS = 3
 RECORDS = [(b"k%d" % n, None if n == 4 else b"v%d" % n, [("h", b"%d" % n)]) for n in range(9)]
 
 
+NEEDS_KAFKA = pytest.mark.needs("kafka")
+
+
 @pytest.fixture(params=["kafka", "embedded"])
 def address(request: pytest.FixtureRequest) -> str:
     found = request.getfixturevalue(request.param)
@@ -87,6 +90,7 @@ def test_a_group_goes_on_where_it_committed(address: str) -> None:
             consumer.commit()
 
 
+@NEEDS_KAFKA
 def test_kafka_keeps_its_data_and_port_over_restart_and_kill(own_kafka: KafkaBroker) -> None:
     address, first_pid = own_kafka.bootstrap, own_kafka.pid
     create(address, "kept")
@@ -100,6 +104,7 @@ def test_kafka_keeps_its_data_and_port_over_restart_and_kill(own_kafka: KafkaBro
     assert own_kafka.pid != first_pid
 
 
+@NEEDS_KAFKA
 def test_kafka_takes_server_properties(own_kafka: KafkaBroker) -> None:
     create(own_kafka.bootstrap, "small")
     with closing(KafkaProducer(bootstrap_servers=own_kafka.bootstrap)) as producer:
@@ -108,6 +113,7 @@ def test_kafka_takes_server_properties(own_kafka: KafkaBroker) -> None:
             producer.send("small", b"x" * 3_000).get(10)
 
 
+@NEEDS_KAFKA
 def test_kafka_leaves_no_process_and_no_folder() -> None:
     before, folders = children(), set(Path(tempfile.gettempdir()).glob("turnjudge-kafka-*"))
     with KafkaBroker() as broker:
@@ -116,7 +122,7 @@ def test_kafka_leaves_no_process_and_no_folder() -> None:
     assert set(Path(tempfile.gettempdir()).glob("turnjudge-kafka-*")) == folders
 
 
-@pytest.mark.needs("kafka")
+@NEEDS_KAFKA
 def test_kafka_that_cannot_start_says_why() -> None:
     before = children()
     with pytest.raises(KafkaFailed, match="Not a number"), KafkaBroker({"node.id": "none"}):
