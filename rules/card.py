@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
-from rules.text import fold, is_blank
+from rules.text import is_blank
 from schemas.card import Card
+from schemas.nfc import nfc
 
 
 class AskedRole(NamedTuple):
@@ -34,12 +35,10 @@ def read_card(card: Card) -> CardFacts:
     return CardFacts(
         card=card,
         expected=join_rule(card.honorific_rule, card.first_person),
-        first_person=None if is_blank(card.first_person) else fold(card.first_person or ""),
+        first_person=None if is_blank(card.first_person) else nfc(card.first_person or ""),
         canon=_folded(card.canon_entities),
         forbidden=_folded(card.forbidden_topics),
-        roles=tuple(
-            AskedRole(role.role, fold(role.role), role.entity, fold(role.entity)) for role in card.entity_roles
-        ),
+        roles=tuple(AskedRole(role.role, nfc(role.role), role.entity, nfc(role.entity)) for role in card.entity_roles),
     )
 
 
@@ -51,5 +50,5 @@ def join_rule(level: str, first_person: str | None) -> str:
 def _folded(values: tuple[str, ...]) -> dict[str, str]:
     folded: dict[str, str] = {}
     for value in values:
-        folded.setdefault(fold(value), value)
+        folded.setdefault(nfc(value), value)
     return folded

@@ -4,8 +4,9 @@ Source: design section 7. An element's value is a function of its source record 
 smaller offsets only, so a repeated turn meets the state it met the first time.
 """
 
-from rules.text import NaturalKey, fold, natural_key
+from rules.text import NaturalKey, natural_key
 from schemas.element import Element, Namings, Position
+from schemas.nfc import nfc
 from schemas.turn import Turn
 
 
@@ -33,7 +34,7 @@ def additions(turn: Turn, namings: Namings, position: Position) -> tuple[Element
         return ()
     added = []
     key: NaturalKey | None = None
-    for name in dict.fromkeys([fold(name) for name in turn.named_entities if name and not name.isspace()]):
+    for name in dict.fromkeys([nfc(name) for name in turn.named_entities if name and not name.isspace()]):
         known = namings.get(name)
         if known:
             key = key or natural_key(turn.turn_id)

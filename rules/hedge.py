@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rules.wording import QUOTE_LIMIT, quote
 from rules.reading import Reading
-from rules.text import Ear, fold, is_blank
+from rules.text import Ear, is_blank
+from rules.wording import QUOTE_LIMIT, quote
 from schemas import hedge as sentences
 from schemas.hedge import HedgeCode
+from schemas.nfc import nfc
 
 
 class Hedge(NamedTuple):
@@ -48,7 +49,7 @@ def _speech(reading: Reading, reply: str, ear: Ear) -> Iterator[Hedge]:
     level = speech.level
     if level is None:
         yield Hedge(HedgeCode.LEVEL_UNKNOWN, sentences.LEVEL_UNKNOWN)
-    elif logged is not None and not is_blank(logged) and fold(logged) != level:
+    elif logged is not None and not is_blank(logged) and nfc(logged) != level:
         shown = quote(logged)[1:-1]
         yield Hedge(HedgeCode.LEVEL_DIFFERS, sentences.LEVEL_DIFFERS.format(logged=shown, level=level))
     if speech.polite and speech.plain:
@@ -83,7 +84,7 @@ def _recall(reading: Reading) -> Iterator[Hedge]:
 
 
 def _overlap(reading: Reading) -> tuple[str, str] | None:
-    message = fold(reading.turn.user_message or "")
+    message = nfc(reading.turn.user_message or "")
     roles = list({asked.role.role_folded: asked.role.role for asked in reading.asked or ()}.items())
     for index, (first, first_shown) in enumerate(roles):
         for second, second_shown in roles[index + 1 :]:
@@ -93,18 +94,13 @@ def _overlap(reading: Reading) -> tuple[str, str] | None:
 
 
 def _meet(message: str, first: str, second: str) -> bool:
-    starts = _starts(message, second)
-    return any(
-        start < other + len(second) and other < start + len(first)
-        for start in _starts(message, first)
-        for other in starts
-    )
-
-
-def _starts(message: str, role: str) -> list[int]:
-    starts = []
-    start = message.find(role)
-    while start >= 0:
-        starts.append(start)
-        start = message.find(role, start + 1)
-    return starts
+    """Tell whether an occurrence of one role meets one of the other; both walk forward, so long messages stay linear."""
+    here, there = message.find(first), message.find(second)
+    while here >= 0 and there >= 0:
+        if here + len(first) <= there:
+            here = message.find(first, here + 1)
+        elif there + len(second) <= here:
+            there = message.find(second, there + 1)
+        else:
+            return True
+    return False

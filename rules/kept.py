@@ -4,8 +4,8 @@ Source: spec 000, order of judging; design section 4. The summary claims only wh
 """
 
 from rules.check import card_cell, turn_cell
-from rules.wording import heard, quote
 from rules.reading import Reading
+from rules.wording import heard, quote
 from schemas.verdict import EvidenceCell
 
 

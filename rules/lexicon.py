@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
 
-from rules.text import fold
 from schemas.lexicon import Entry
+from schemas.nfc import nfc
 
 
 class Hit(NamedTuple):
@@ -24,7 +24,7 @@ class Lexicon:
         """Build the automaton from rows in the lexicon's order."""
         by_term: dict[str, list[Hit]] = {}
         for rank, entry in enumerate(entries):
-            by_term.setdefault(fold(entry.term), []).append(Hit(rank, entry, fold(entry.topic)))
+            by_term.setdefault(nfc(entry.term), []).append(Hit(rank, entry, nfc(entry.topic)))
         self._rows = tuple(tuple(rows) for rows in by_term.values())
         self._find = AhoCorasick(list(by_term), store_patterns=False).find_matches_as_indexes if by_term else None
 
@@ -38,4 +38,4 @@ class Lexicon:
 
 def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """Sort rows by position, then term, then topic, in code-point order of their NFC (design section 2)."""
-    return tuple(sorted(entries, key=lambda entry: (entry.position, fold(entry.term), fold(entry.topic))))
+    return tuple(sorted(entries, key=lambda entry: (entry.position, nfc(entry.term), nfc(entry.topic))))

@@ -5,10 +5,10 @@ from typing import NamedTuple
 from rules.card import AskedRole, CardFacts
 from rules.earlier import earliest
 from rules.lexicon import Hit, Lexicon
-from rules.text import UNHEARD, Ear, Speech, fold, is_blank
+from rules.text import UNHEARD, Ear, Speech, is_blank
 from schemas.element import Element, Namings, Position
+from schemas.nfc import nfc
 from schemas.turn import Turn
-
 
 NO_HITS: list[Hit] = []
 
@@ -43,14 +43,14 @@ def read(turn: Turn, card: CardFacts, lexicon: Lexicon, ear: Ear, namings: Namin
     reply, speech, hits = None, UNHEARD, NO_HITS
     asked = None
     if turn.reply_text is not None:
-        reply = fold(turn.reply_text)
+        reply = nfc(turn.reply_text)
         speech = ear.hear(reply)
         hits = lexicon.hits(reply)
         if turn.user_asked_recall and turn.user_message is not None:
             asked = _asked(turn, card, namings, position)
     first_person = turn.first_person
     if first_person is not None:
-        first_person = None if is_blank(first_person) else fold(first_person)
+        first_person = None if is_blank(first_person) else nfc(first_person)
     names = None if turn.named_entities is None else _names(turn.named_entities)
     return Reading(turn, card, reply, speech, first_person, hits, names, asked)
 
@@ -59,12 +59,12 @@ def _names(named: list[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for name in named:
         if name and not name.isspace():
-            names.setdefault(fold(name), name)
+            names.setdefault(nfc(name), name)
     return names
 
 
 def _asked(turn: Turn, card: CardFacts, namings: Namings, position: Position) -> tuple[Asked, ...]:
-    message = fold(turn.user_message or "")
+    message = nfc(turn.user_message or "")
     return tuple(
         Asked(role, earliest(role.entity_folded, turn.turn_id, namings, position))
         for role in card.roles

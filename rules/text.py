@@ -1,8 +1,7 @@
-"""Text as the rules compare it: folded to NFC, cut into pieces, put in natural order."""
+"""Text as the rules compare it: cut into pieces, put in natural order."""
 
 import re
 from typing import Any, Final, NamedTuple
-from unicodedata import is_normalized, normalize
 
 from schemas.profile import Profile
 from schemas.verdict import Level
@@ -21,11 +20,6 @@ _PLAIN = Level.PLAIN.value
 NaturalKey = tuple[tuple[Any, ...], str]
 
 
-def fold(text: str) -> str:
-    """Return the NFC of a text; never NFKC, which breaks ㅋㅋ (design section 3)."""
-    return text if is_normalized("NFC", text) else normalize("NFC", text)
-
-
 def is_blank(text: str | None) -> bool:
     """Tell whether a value is missing, empty or white space only."""
     return text is None or not text or text.isspace()
@@ -42,10 +36,13 @@ def natural_key(turn_id: str) -> NaturalKey:
     Runs of ASCII digits compare by value, of any length; other runs by code point; a digit run before a text run; ties
     by the whole string (design section 3, item 5).
     """
-    parts: list[Any] = _DIGIT_RUNS.split(turn_id)
-    for place in range(len(parts) - 2, 0, -2):
-        digits = parts[place].lstrip("0")
-        parts[place : place + 1] = len(digits), digits
+    parts: list[Any] = []
+    for place, run in enumerate(_DIGIT_RUNS.split(turn_id)):
+        if place % 2:
+            digits = run.lstrip("0")
+            parts += len(digits), digits
+        else:
+            parts.append(run)
     return tuple(parts), turn_id
 
 

@@ -1,6 +1,7 @@
 """Hold decoded JSON against the frozen v1 schemas."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import jsonschema_rs
@@ -8,6 +9,9 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from schemas.export import committed
+
+# A hostile row can be wrong in tens of thousands of places; nobody reads more than a few.
+MOST_PROBLEMS: Final = 8
 
 
 class Problem(NamedTuple):
@@ -32,9 +36,10 @@ class RecordSchema:
         self.reference: Final = Draft202012Validator(schema)
 
     def problems(self, row: Any) -> Iterator[Problem]:
-        """Yield what is wrong with a decoded row, in the order of its fields."""
-        errors = sorted(self.reference.iter_errors(row), key=lambda error: [str(step) for step in error.path])
-        yield from dict.fromkeys(_problem(error) for error in errors)
+        """Yield what is wrong with a decoded row, in the order of its fields; a few problems of very many."""
+        errors = islice(self.reference.iter_errors(row), MOST_PROBLEMS)
+        ordered = sorted(errors, key=lambda error: [str(step) for step in error.path])
+        yield from dict.fromkeys(_problem(error) for error in ordered)
 
 
 def _problem(error: ValidationError) -> Problem:

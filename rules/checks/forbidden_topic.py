@@ -12,8 +12,8 @@ Source: spec 000, automatic item 5; design section 3, item 4.
 from typing import Any, NamedTuple
 
 from rules.check import Check, card_cell, lexicon_cell, turn_cell
-from rules.wording import quote, with_josa
 from rules.reading import Reading
+from rules.wording import quote, with_josa
 from schemas.verdict import EvidenceCell, VerdictWord
 
 

@@ -11,8 +11,8 @@ Source: spec 000, automatic items 4 and 7; design section 3, item 3.
 from typing import Any, NamedTuple
 
 from rules.check import Check, card_cell, turn_cell
-from rules.wording import quote, with_josa
 from rules.reading import Reading
+from rules.wording import quote, with_josa
 from schemas.verdict import EvidenceCell, VerdictWord
 
 

@@ -12,8 +12,8 @@ Source: spec 000, automatic item 6; design section 3, item 5.
 from typing import Any, NamedTuple
 
 from rules.check import Check, card_cell, turn_cell
-from rules.wording import quote, with_josa
 from rules.reading import Asked, Reading
+from rules.wording import quote, with_josa
 from schemas.verdict import EvidenceCell, VerdictWord
 
 

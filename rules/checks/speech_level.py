@@ -13,8 +13,8 @@ Source: spec 000, automatic items 3 and 7; design section 3, items 1 and 2.
 from typing import Any, NamedTuple
 
 from rules.check import Check, card_cell, turn_cell
-from rules.wording import heard, quote, with_josa
 from rules.reading import Reading
+from rules.wording import heard, quote, with_josa
 from schemas.verdict import EvidenceCell, VerdictWord
 
 

@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 from rules.verify.grounds import Book, CardGrounds, Grounds
 from rules.verify.hedge import hedge_of
-from rules.verify.text import SILENCE, Heard, Hearing, nfc, precedes
+from rules.verify.text import SILENCE, Heard, Hearing, precedes
 from schemas.element import Element, Namings, Position
 from schemas.lexicon import Entry
+from schemas.nfc import nfc
 from schemas.turn import Turn
 from schemas.verdict import EvidenceCell, Level, VerdictWord
 

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from daachorse import CharwiseDoubleArrayAhoCorasick
 
-from rules.verify.text import Hearing, nfc
+from rules.verify.text import Hearing
 from schemas.card import Card
 from schemas.lexicon import Entry
+from schemas.nfc import nfc
 from schemas.profile import Profile
 
 

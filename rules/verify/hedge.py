@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from rules.verify.grounds import CardGrounds
-from rules.verify.text import Heard, Hearing, cleaned, nfc
+from rules.verify.text import Heard, Hearing, cleaned
 from schemas import hedge as said
+from schemas.nfc import nfc
 from schemas.turn import Turn
 from schemas.verdict import Level
 
@@ -80,15 +81,21 @@ def _recall(turn: Turn, against: CardGrounds, asked: Sequence[tuple[int, object]
         form = said.RECALL_NOT_NAMED_MORE if more else said.RECALL_NOT_NAMED
         sentences.append(form.format(name=cleaned(name), more=len(more)))
     message = nfc(turn.user_message or "")
-    spans = {
-        against.roles[place][0]: (roles[place].role, _spans(message, against.roles[place][0])) for place, _ in asked
-    }
-    for (one, here), (other, there) in combinations(spans.values(), 2):
-        if any(a < d and c < b for a, b in here for c, d in there):
-            sentences.append(said.ROLES_OVERLAP.format(first=cleaned(one), second=cleaned(other)))
+    shown = {against.roles[place][0]: roles[place].role for place, _ in asked}
+    for one, other in combinations(shown, 2):
+        if _share_a_letter(message, one, other):
+            sentences.append(said.ROLES_OVERLAP.format(first=cleaned(shown[one]), second=cleaned(shown[other])))
             break
     return sentences
 
 
-def _spans(message: str, role: str) -> list[tuple[int, int]]:
-    return [(match.start(), match.start() + len(role)) for match in re.finditer(f"(?={re.escape(role)})", message)]
+def _share_a_letter(message: str, one: str, other: str) -> bool:
+    """Mark every letter that one role covers, then look for an occurrence of the other on a marked one."""
+    covered = bytearray(len(message))
+    for place in _occurrences(message, one):
+        covered[place : place + len(one)] = b"\1" * len(one)
+    return any(covered.find(1, place, place + len(other)) != -1 for place in _occurrences(message, other))
+
+
+def _occurrences(message: str, role: str) -> list[int]:
+    return [match.start() for match in re.finditer(f"(?={re.escape(role)})", message)]

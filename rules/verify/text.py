@@ -1,9 +1,8 @@
-"""Text for the second reading: folding, hearing, order and quoting with code of its own."""
+"""Text for the second reading: hearing, order and quoting with code of its own."""
 
 import re
 from itertools import zip_longest
 from typing import Final, NamedTuple
-from unicodedata import is_normalized, normalize
 
 from schemas.profile import Profile
 
@@ -15,11 +14,6 @@ _NOT_SHOWN: Final = {
     **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), None),
 }
 _FINAL_BIEUP: Final = frozenset(chr(code) for code in range(0xAC00 + 17, 0xD7A4, 28))
-
-
-def nfc(text: str) -> str:
-    """Fold a text to NFC."""
-    return text if is_normalized("NFC", text) else normalize("NFC", text)
 
 
 def cleaned(value: str) -> str:

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
 
-import generate
 import orjson
 
+import generate
 from rules import verify
 from rules.earlier import additions
 from rules.judge import judge
