@@ -136,11 +136,14 @@ def decode_entry(value: bytes, caps: Caps) -> Entry | Refusal:
     row = _read(value, caps, TOPIC_LEXICON)
     if isinstance(row, Refusal):
         return row
-    exceptions = row.get("except")
+    exceptions, position = row.get("except"), int(row["position"])
+    # A wider one has no place in the digest of a lexicon, nor in most readers' integers.
+    if not -(2**63) <= position < 2**63:
+        return Refusal(Reason.SCHEMA_INVALID, "position: expected a whole number of 64 bits")
     return Entry(
         row["term"],
         row["topic"],
-        int(row["position"]),
+        position,
         row.get("mode"),
         None if exceptions is None else tuple(exceptions),
     )

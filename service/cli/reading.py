@@ -85,7 +85,8 @@ def _print(described: dict[str, Any]) -> None:
             console.print(Padding(Text.assemble((f"{head}: ", "dim"), text), (0, 0, 0, 3)))
     console.print(Text(f"{len(CHECKS) + 1}. {described['otherwise']}", style="bold"))
     console.print(Padding(Text("The verdict when none of the above holds."), (0, 0, 0, 3)))
-    codes = Table("code", "sentence", title="Hedge: what was not or could not be compared", title_justify="left")
+    codes = Table("code", title="Hedge: what was not or could not be compared", title_justify="left")
+    codes.add_column("sentence", overflow="fold")
     for row in described["hedge_codes"]:
         codes.add_row(row["code"], Text(row["sentence"]))
     items = Table("item", "looks at", title="The ten items every verdict is checked by", title_justify="left")
