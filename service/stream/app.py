@@ -1,0 +1,220 @@
+"""The worker: Faust's app with our transport, its settings, and how the process begins and ends."""
+
+import asyncio
+import logging
+import os
+import signal
+import threading
+from typing import Any, Final, cast
+
+import faust
+from faust.transport.drivers import aiokafka as driver
+from kafka import KafkaAdminClient
+from kafka.admin import ConfigResource
+
+from rules.profile import PROFILES
+from service.connection import client_options, faust_broker, faust_credentials, reaching
+from service.errors import OperatorError
+from service.metrics import Metrics
+from service.settings import WorkerSettings
+from service.stream.batch import Judging
+from service.stream.consumer import Consumer
+from service.stream.health import Health
+from service.stream.logs import ENGINE, set_up_logs
+from service.stream.outgoing import Limits
+from service.stream.producer import BATCH_BYTES, MAX_REQUEST_BYTES, Producer
+from service.stream.reference import Reference
+from service.stream.table import TABLE_NAME, EntityStore, EntityTable
+from service.stream.topics import check_topics
+
+logger = logging.getLogger(__name__)
+
+FAILED: Final = 1
+OPERATOR: Final = 2
+DEADLINE: Final = 70
+DEFAULT_LIMIT_BYTES: Final = 1_048_588
+_REQUEST_TIMEOUT_S: Final = 30.0
+_TICK_S: Final = 1.0
+
+
+class Transport(driver.Transport):
+    """The driver with our consumer and producer."""
+
+    Consumer = Consumer
+    Producer = Producer
+
+
+class App(faust.App):
+    """Faust's app; `judging` is what its consumer and producer work with."""
+
+    logger = ENGINE
+
+    def __init__(self, judging: Judging) -> None:
+        self.judging = judging
+        settings = judging.settings
+        super().__init__(
+            settings.group,
+            broker=faust_broker(settings),
+            broker_credentials=faust_credentials(settings),
+            broker_client_id="turnjudge",
+            broker_commit_interval=1.0,
+            broker_request_timeout=max(_REQUEST_TIMEOUT_S, settings.session_timeout_s),
+            broker_session_timeout=settings.session_timeout_s,
+            broker_heartbeat_interval=settings.heartbeat_interval_s,
+            broker_rebalance_timeout=settings.rebalance_timeout_s,
+            producer_acks=-1,
+            producer_linger=0.0,
+            producer_max_batch_size=min(BATCH_BYTES, *judging.limits),
+            producer_max_request_size=MAX_REQUEST_BYTES,
+            producer_request_timeout=_REQUEST_TIMEOUT_S,
+            store="memory://",
+            topic_allow_declare=False,
+            topic_disable_leader=True,
+            table_standby_replicas=0,
+            stream_wait_empty=True,
+            web_enabled=False,
+            autodiscover=False,
+        )
+        table = EntityTable(self, name=TABLE_NAME, key_type=bytes, value_type=bytes, beacon=self.tables.beacon)
+        self.tables.add(table)
+        self.entities = cast(EntityStore, table.data)
+        self.topics.add(self.topic(judging.topics.chat_turns, value_type=bytes, value_serializer="raw"))
+
+    def _new_transport(self) -> Transport:
+        return Transport(self.conf.broker_consumer, self)
+
+    def _create_directories(self) -> None:
+        """Make none: nothing is kept on disk."""
+
+
+def run_worker(settings: WorkerSettings) -> int:
+    """Judge until SIGTERM or SIGINT; return the exit code.
+
+    0: drained. 70: the stop took longer than its deadline. 1: something was not delivered, or broke. Nothing
+    undelivered is committed in any case.
+
+    Raises:
+        OperatorError: wrong topics or settings, or a state that does not fit the input.
+    """
+    set_up_logs(settings.log_level)
+    check_topics(settings)
+    profile = next(each for each in PROFILES if each.name == settings.profile)
+    metrics = Metrics(
+        source_topic=settings.topics.chat_turns, max_models=settings.max_models, max_topics=settings.max_topics
+    )
+    reference = Reference(settings, profile, metrics)
+    deadline = Deadline(settings.stop_deadline_s)
+    try:
+        return asyncio.run(_serve(Judging(settings, output_limits(settings), metrics, reference), deadline))
+    finally:
+        deadline.cancel()
+
+
+def output_limits(settings: WorkerSettings) -> Limits:
+    """Ask the brokers how large a record batch each output topic takes; where they do not tell, Kafka's default.
+
+    Raises:
+        OperatorError: no broker answered.
+    """
+    names = settings.topics
+    outputs = (names.turn_verdicts, names.turn_dead_letters, names.changelog)
+    asked = [ConfigResource("TOPIC", name) for name in outputs]
+    with reaching(settings), KafkaAdminClient(**client_options(settings)) as admin:
+        configs = admin.describe_configs(asked, config_filter="all")["topic"]
+    told = [configs.get(name, {}).get("max.message.bytes") for name in outputs]
+    return Limits(*(int(each["value"]) if each else DEFAULT_LIMIT_BYTES for each in told))
+
+
+class Deadline:
+    """Ends the process by force when its stop takes too long: an engine that waits for a lost broker never would."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._timer: threading.Timer | None = None
+
+    def begin(self, code: int) -> None:
+        """Start the clock, once."""
+        if self._timer is None:
+            self._timer = threading.Timer(self._seconds, self._end, (code,))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def cancel(self) -> None:
+        """Stop the clock: the stop is done."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _end(self, code: int) -> None:
+        logger.error("not stopped after %g s: ending by force, nothing undelivered is committed", self._seconds)
+        os._exit(code)
+
+
+async def _serve(judging: Judging, deadline: Deadline) -> int:
+    """Run the worker's parts until a signal, a crash or the end of the reference thread."""
+    settings, reference = judging.settings, judging.reference
+    loop, failures, stop = asyncio.get_running_loop(), [], asyncio.Event()
+    app = App(judging)
+    health = Health(settings.http_host, settings.http_port, judging.metrics, lambda: _why_not_ready(app, stop))
+    address = await health.start()
+    logger.info("metrics at %s/metrics, health at %s/healthz and %s/readyz", address, address, address)
+
+    def fail(error: BaseException) -> None:
+        failures.append(error)
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    reference.start(fail)
+    running = asyncio.ensure_future(_run(app))
+    stopping = asyncio.ensure_future(stop.wait())
+    await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    stop.set()
+    if running.done() and (error := running.exception()):
+        failures.append(error)
+    deadline.begin(FAILED if failures else DEADLINE)
+    await app.stop()
+    running.cancel()
+    await reference.stop()
+    await health.stop()
+    return _exit_code([*failures, *([app.crash_reason] if app.crash_reason else [])])
+
+
+async def _run(app: App) -> None:
+    """Start the app once cards and lexicon are read, and stay until it ends."""
+    await app.judging.reference.loaded.wait()
+    app.judging.show_build()
+    started = asyncio.ensure_future(app.start())
+    ended = asyncio.ensure_future(app.wait_until_stopped())
+    try:
+        while not ended.done():
+            await asyncio.wait(
+                {ended} if started.done() else {started, ended}, timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED
+            )
+            if started.done():
+                started.result()
+                _consumer(app).show_lag()
+    finally:
+        started.cancel()
+        ended.cancel()
+
+
+def _why_not_ready(app: App, stop: asyncio.Event) -> str | None:
+    if stop.is_set():
+        return "stopping"
+    if app.judging.reference.snapshot is None:
+        return "cards and lexicon are not read yet"
+    return _consumer(app).why_not_ready() if app.started else "the worker is starting"
+
+
+def _consumer(app: App) -> Consumer:
+    consumer: Any = app.consumer
+    return cast(Consumer, consumer)
+
+
+def _exit_code(failures: list[BaseException]) -> int:
+    for error in failures:
+        if isinstance(error, OperatorError):
+            raise error
+    for error in failures:
+        logger.error("ended by %s", type(error).__name__, exc_info=error)
+    return FAILED if failures else 0

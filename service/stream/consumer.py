@@ -1,0 +1,309 @@
+"""The consumer: whole fetches instead of single events, and only what is delivered is committed (design section 10).
+
+It replaces the parts of Faust's consumer that lose or repeat turns, each with the reason beside it; other partitions
+than the source's follow Faust's own path. Source: the engine's notes, part A.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+import aiokafka
+from aiokafka.errors import ConsumerStoppedError
+from aiokafka.structs import TopicPartition
+from faust.exceptions import ConsumerNotStarted
+from faust.transport.drivers import aiokafka as driver
+from faust.types import TP
+
+from service.stream.batch import Forget, bury, deliver, rounds
+from service.stream.logs import ENGINE
+from service.stream.recovery import refuse_reset_input, replay
+
+logger = logging.getLogger(__name__)
+
+_POLL_S: Final = 0.1
+_IDLE_S: Final = 0.02
+_FETCH_WAIT_MS: Final = 250
+
+Taken = Mapping[TP, list[Any]]
+
+
+class ConsumerThread(driver.AIOKafkaConsumerThread):
+    """The thread that speaks to the broker."""
+
+    logger = ENGINE
+
+    def _create_worker_consumer(self, transport: driver.Transport) -> aiokafka.AIOKafkaConsumer:
+        """Create aiokafka's consumer; Faust's own waits 1.5 s in a fetch, so a new assignment would wait as long."""
+        conf = self.app.conf
+        return aiokafka.AIOKafkaConsumer(
+            client_id=conf.broker_client_id,
+            group_id=conf.id,
+            bootstrap_servers=driver.server_list(transport.url, transport.default_port),
+            partition_assignment_strategy=[self.app.assignor],
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            max_poll_records=None,
+            max_poll_interval_ms=int(conf.broker_max_poll_interval * 1000),
+            max_partition_fetch_bytes=conf.consumer_max_fetch_size,
+            fetch_max_wait_ms=_FETCH_WAIT_MS,
+            request_timeout_ms=int(conf.broker_request_timeout * 1000),
+            session_timeout_ms=int(conf.broker_session_timeout * 1000),
+            rebalance_timeout_ms=int(conf.broker_rebalance_timeout * 1000),
+            heartbeat_interval_ms=int(conf.broker_heartbeat_interval * 1000),
+            **driver.credentials_to_aiokafka_auth(conf.broker_credentials, conf.ssl_context),
+        )
+
+    async def give_back(self, taken: Mapping[TP, tuple[int, int]]) -> None:
+        """Seek back to the first record of fetches that were taken and not judged, if nobody moved on since.
+
+        Faust's `perform_seek` does not rewind a partition of which nothing was committed yet.
+        """
+        consumer = self._ensure_consumer()
+        for tp, (first, behind) in taken.items():
+            if tp in self.assignment() and await consumer.position(TopicPartition(*tp)) == behind:
+                consumer.seek(TopicPartition(*tp), first)
+
+
+class Consumer(driver.Consumer):
+    """Judges whole fetches of the source, one at a time, and commits what is delivered."""
+
+    logger = ENGINE
+    app: Any  # Faust's type of it knows neither its tables nor what ours holds
+    _thread: ConsumerThread
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._work = self.app.judging
+        self._source = self._work.topics.chat_turns
+        self._partitions = self.app.entities.partitions
+        self._batch: asyncio.Task[None] | None = None
+        self._delivered: dict[TP, int] = {}
+        self._checked_generation: int | None = None
+
+    def _new_consumer_thread(self) -> ConsumerThread:
+        return ConsumerThread(self, loop=self.loop, beacon=self.beacon)
+
+    # What may be committed: Faust would ask its list of acked events, which stays empty without agents.
+
+    def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:
+        return iter([tp for tp in self._delivered if topics is None or tp in topics or tp.topic in topics])
+
+    def _new_offset(self, tp: TP) -> int | None:
+        return self._delivered.get(tp)
+
+    async def _commit_offsets(self, offsets: Mapping[TP, int], start_new_transaction: bool = True) -> bool:
+        """Commit, and take note only if the broker did: Faust notes the offsets whatever came back."""
+        mine = {tp: offset for tp, offset in offsets.items() if tp in self.assignment()}
+        if not mine or not await self._commit(mine):
+            return False
+        self._committed_offset.update(mine)
+        for tp, offset in mine.items():
+            self._partitions[tp.partition].committed(offset)
+        return True
+
+    def verify_event_path(self, now: float, tp: TP) -> None:
+        """Do nothing: Faust's stall detector reads stream sensors that nobody feeds here."""
+
+    # The end of an assignment: the running batch is finished and committed first, or its turns would be repeated.
+
+    async def _settle(self) -> None:
+        grace_s = None if self.app.should_stop else self._work.settings.settle_timeout_s
+        try:
+            await asyncio.wait_for(self._finish(), grace_s)
+        except TimeoutError:
+            logger.warning("a batch is not delivered after %g s; another worker will repeat it", grace_s)
+
+    async def _finish(self) -> None:
+        if self._batch is not None and not self._batch.done():
+            await asyncio.wait({self._batch})
+        # A commit that is under way may have begun before the last batch was delivered.
+        await self.maybe_wait_for_commit_to_finish()
+        await self.force_commit()
+
+    async def on_partitions_revoked(self, revoked: set[TP]) -> None:
+        """Settle before Faust forgets what was read; it would do so first and commit nothing."""
+        self.stop_flow()
+        self._work.metrics.rebalances.inc()
+        await self._settle()
+        self._delivered.clear()
+        self._work.metrics.keep_partitions(())
+        await super().on_partitions_revoked(revoked)
+
+    async def wait_empty(self) -> None:
+        """Settle: Faust would wait for acks that never come."""
+        await self._settle()
+
+    async def on_stop(self) -> None:
+        """Settle, and end."""
+        await self._settle()
+
+    # The loop.
+
+    async def _drain_messages(self, fetcher: Any) -> None:
+        stopped = asyncio.ensure_future(fetcher._stopped.wait())  # noqa: SLF001 - mode offers no public future of it
+        try:
+            while not (self.should_stop or fetcher.should_stop):
+                # mode waits 60 s for this loop at a stop, so it is left at once; `_settle` waits for the batch.
+                if self._batch is not None:
+                    await asyncio.wait({self._batch, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                    if not self._batch.done():
+                        return
+                    self._batch.result()
+                    self._batch = None
+                await self._turn(fetcher)
+        except (asyncio.CancelledError, ConsumerStoppedError):
+            if not self.app.should_stop:
+                raise
+        finally:
+            stopped.cancel()
+
+    async def _turn(self, fetcher: Any) -> None:
+        """Fetch once and begin a batch, recover, or wait a little."""
+        if not self.flow_active:
+            await self.wait(self.can_resume_flow.wait())
+            return
+        # aiokafka reads an empty set as every partition, and Faust changes its own while a fetch waits.
+        active, generation = set(self._active_partitions), self.app.consumer_generation_id
+        if not active:
+            await asyncio.sleep(_IDLE_S)
+            return
+
+        def is_live() -> bool:
+            return bool(self.flow_active) and generation == self.app.consumer_generation_id and not fetcher.should_stop
+
+        fetched: Taken = await self._getmany(active, _POLL_S)
+        turns: dict[TP, list[Any]] = {}
+        unused: dict[TP, list[Any]] = {}
+        for tp, records in fetched.items():
+            if not is_live() or tp not in self._active_partitions:
+                unused[tp] = records
+            elif tp.topic == self._source:
+                turns[tp] = records
+            else:
+                await self._recover(tp, records)
+        await self._check_input(generation, bool(turns))
+        if turns and not is_live():
+            unused, turns = unused | turns, {}
+        if unused:
+            back = {tp: (records[0].offset, records[-1].offset + 1) for tp, records in unused.items()}
+            await self._thread.call_thread(self._thread.give_back, back)
+        if turns:
+            self._batch = asyncio.ensure_future(self._judge(turns, generation))
+        elif not fetched and (expired := self._partitions.expired(self._work.ttl_ms)) and is_live():
+            self._batch = asyncio.ensure_future(self._expire(expired))
+
+    async def _judge(self, turns: Taken, generation: int) -> None:
+        """Deliver a fetch, round by round; what is taken away by a new generation is counted as abandoned."""
+        metrics = self._work.metrics
+        count = sum(map(len, turns.values()))
+        metrics.records_consumed.labels(self._source).inc(count)
+
+        def ours() -> bool:
+            return bool(generation == self.app.consumer_generation_id)
+
+        left = count
+        with self._in_flight(count):
+            for records, forgets in rounds({tp.partition: fetch for tp, fetch in turns.items()}):
+                if records and not await deliver(self._work, self._client(), self._partitions, records, ours):
+                    break
+                self._note({number: fetch[-1].offset + 1 for number, fetch in records.items()})
+                left -= sum(map(len, records.values()))
+                if forgets and not await self._forget(forgets, ours):
+                    break
+                left -= len(forgets)
+            metrics.records_completed.labels("abandoned").inc(left)
+        self._show(turns)
+
+    def _client(self) -> aiokafka.AIOKafkaProducer:
+        client: aiokafka.AIOKafkaProducer = self.app.producer.client()
+        return client
+
+    @contextmanager
+    def _in_flight(self, count: int) -> Iterator[None]:
+        self._work.metrics.inflight_records.inc(count)
+        try:
+            yield
+        finally:
+            self._work.metrics.inflight_records.dec(count)
+
+    def _note(self, ends: Mapping[int, int]) -> None:
+        for number, end in ends.items():
+            self._delivered[TP(self._source, number)] = end
+
+    async def _forget(self, forgets: Mapping[int, Forget], ours: Any) -> bool:
+        """Forget sessions, after everything before the requests is committed: a repeat must still meet their names."""
+        await self.maybe_wait_for_commit_to_finish()
+        await self.force_commit()
+        for number, forget in forgets.items():
+            tp = TP(self._source, number)
+            if not ours() or (self._delivered.get(tp, 0) > (self._committed_offset.get(tp) or 0)):
+                return False
+            held = self._partitions[number]
+            if forget.session_id is not None:
+                keys = held.forget(forget.session_id, forget.offset)
+                await bury(self._work, self._client(), number, held, keys)
+                logger.info("a session of partition %d is forgotten: %d elements", number, len(keys))
+            if not ours():
+                return False
+            self._note({number: forget.offset + 1})
+            self._work.metrics.records_completed.labels("tombstone").inc()
+        return True
+
+    async def _expire(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            held = self._partitions[number]
+            keys = held.expire(self._work.ttl_ms)
+            await bury(self._work, self._client(), number, held, keys)
+            logger.info("%d elements of partition %d have expired", len(keys), number)
+        self._work.metrics.elements.set(self._partitions.count())
+
+    def _show(self, turns: Taken) -> None:
+        metrics = self._work.metrics
+        metrics.elements.set(self._partitions.count())
+        for tp in turns:
+            newest_ms = self._partitions[tp.partition].newest_ms
+            metrics.watermark_timestamp_seconds.labels(str(tp.partition)).set(newest_ms / 1000)
+
+    async def _recover(self, tp: TP, records: list[Any]) -> None:
+        recovery = self.app.tables.recovery
+        if tp not in recovery.active_tps:
+            return
+        await replay(self._partitions[tp.partition], tp, records)
+        recovery.active_offsets[tp] = max(records[-1].offset, recovery.active_offsets[tp] or 0)
+        self._work.metrics.recovery_remaining_records.set(recovery.active_remaining_total())
+        if recovery.in_recovery and not recovery.need_recovery():
+            # Only the event: Faust's own tick would not set it again if recovery were marked as ended here.
+            recovery.signal_recovery_end.set()
+
+    async def _check_input(self, generation: int, has_turns: bool) -> None:
+        """Once a generation, before its first batch: refuse a state that is ahead of the input."""
+        if self._checked_generation == generation or not (has_turns or self.app.tables.actives_ready):
+            return
+        sources = [tp for tp in self.assignment() if tp.topic == self._source]
+        refuse_reset_input(self._partitions, await self.highwaters(*sources) if sources else {}, self._work.topics)
+        self._checked_generation = generation
+        self._work.metrics.recovery_remaining_records.set(0)
+        self._work.metrics.elements.set(self._partitions.count())
+        self._work.metrics.keep_partitions(tp.partition for tp in sources)
+        logger.info("judging %d partitions with %d elements", len(sources), self._partitions.count())
+
+    def why_not_ready(self) -> str | None:
+        """Return what keeps this worker from judging, None if nothing does."""
+        try:
+            assigned = any(tp.topic == self._source for tp in self.assignment())
+        except ConsumerNotStarted:
+            return "the worker is starting"
+        if self.app.rebalancing or self._checked_generation != self.app.consumer_generation_id:
+            return "the group is rebalancing or the state is being recovered"
+        return None if assigned else "no partitions are assigned"
+
+    def show_lag(self) -> None:
+        """Set the lag of each partition: the end the broker last told, less what is delivered."""
+        for tp in self.assignment():
+            end = self.highwater(tp) if tp.topic == self._source else None
+            at = self._delivered.get(tp) or self._committed_offset.get(tp) or 0
+            if end is not None and self._checked_generation == self.app.consumer_generation_id:
+                self._work.metrics.lag_records.labels(str(tp.partition)).set(max(0, end - at))

@@ -1,0 +1,42 @@
+"""State from the changelog, by whole fetches: Faust's own recovery takes one event at a time, a tenth of the speed."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from faust.types import TP
+
+from service.errors import OperatorError
+from service.settings import TopicNames
+from service.stream.entities import Partition, Partitions, UnreadableElement
+
+_SLICE: Final = 1_000
+
+
+async def replay(held: Partition, tp: TP, records: Sequence[Any]) -> None:
+    """Apply changelog records to their partition, a slice at a time.
+
+    Raises:
+        OperatorError: a record that this version did not write; judging on without it would be wrong.
+    """
+    for place in range(0, len(records), _SLICE):
+        for record in records[place : place + _SLICE]:
+            try:
+                held.apply(record.offset, record.key, record.value)
+            except UnreadableElement as error:
+                raise OperatorError(f"{tp.topic}, partition {tp.partition}, offset {record.offset}: {error}") from None
+        await asyncio.sleep(0)
+
+
+def refuse_reset_input(partitions: Partitions, ends: Mapping[TP, int], topics: TopicNames) -> None:
+    """Check that no element came from an offset the input does not have: then the input was reset, the state was not.
+
+    Raises:
+        OperatorError: so it is.
+    """
+    for tp, end in ends.items():
+        if partitions[tp.partition].end > end:
+            raise OperatorError(
+                f"{tp.topic}, partition {tp.partition} ends at {end}, but {topics.changelog} holds names of later "
+                f"offsets: the input was reset, so delete {topics.changelog} and create it again"
+            )

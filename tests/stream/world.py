@@ -1,0 +1,279 @@
+"""A world for stream tests: topics and a group of its own on a broker, and workers as processes."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import IO, Any, NamedTuple, TypeVar
+
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+
+from service.settings import WorkerSettings, load_settings
+from service.stream.topics import create_topics
+from services import ROOT
+
+T = TypeVar("T")
+Row = dict[str, Any]
+
+_WAIT_S = 40.0
+_POLL_S = 0.02
+_MAIN = "from service.cli.worker import worker; worker()"
+
+
+def wait_for(what: str, found: Callable[[], T | None], seconds: float = _WAIT_S) -> T:
+    """Ask until there is an answer that is not None or False; fail at the deadline."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        answer = found()
+        if answer:
+            return answer
+        time.sleep(_POLL_S)
+    raise AssertionError(f"not within {seconds:g} s: {what}")
+
+
+class Answer(NamedTuple):
+    """An HTTP answer."""
+
+    status: int
+    body: str
+
+
+class Worker:
+    """A worker process; `output` is what it has written to stderr."""
+
+    def __init__(self, environment: Mapping[str, str], arguments: Sequence[str] = ()) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _MAIN, *arguments],
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+        self._lines: list[str] = []
+        self._reader = threading.Thread(target=self._read, args=(self.process.stderr,), daemon=True)
+        self._reader.start()
+
+    def _read(self, stream: IO[str] | None) -> None:
+        for line in stream or ():
+            self._lines.append(line)
+
+    @property
+    def output(self) -> str:
+        """What it has written."""
+        return "".join(self._lines)
+
+    @property
+    def address(self) -> str:
+        """Its "http://host:port"."""
+
+        def found() -> str | None:
+            match = re.search(r"metrics at (http://\S+)/metrics", self.output)
+            if match is None and self.process.poll() is not None:
+                raise AssertionError(f"the worker ended with {self.process.returncode}: {self.output}")
+            return match and match[1]
+
+        return wait_for("the worker's address", found)
+
+    def get(self, path: str) -> Answer:
+        """Ask it over HTTP."""
+        try:
+            with urllib.request.urlopen(self.address + path, timeout=5) as answer:  # noqa: S310 - our own address
+                return Answer(answer.status, answer.read().decode())
+        except urllib.error.HTTPError as error:
+            return Answer(error.code, error.read().decode())
+
+    def metric(self, series: str) -> float:
+        """Return the value of one series as written in the exposition; 0 if it is not there."""
+        for line in self.get("/metrics").body.splitlines():
+            name, _, value = line.rpartition(" ")
+            if name == series:
+                return float(value)
+        return 0.0
+
+    def await_ready(self) -> None:
+        """Wait until /readyz says so."""
+
+        def is_ready() -> bool:
+            if self.process.poll() is not None:
+                raise AssertionError(f"the worker ended with {self.process.returncode}: {self.output}")
+            return self.get("/readyz").status == 200
+
+        wait_for("the worker is ready", is_ready)
+
+    def end(self, number: int = signal.SIGTERM, seconds: float = _WAIT_S) -> int:
+        """Send a signal and return the exit code."""
+        self.process.send_signal(number)
+        return self.wait(seconds)
+
+    def wait(self, seconds: float = _WAIT_S) -> int:
+        """Wait for its end and return the exit code."""
+        code = self.process.wait(seconds)
+        self._reader.join(5)
+        return code
+
+    def close(self) -> None:
+        """Kill it if it still runs."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self._reader.join(5)
+        if self.process.stderr:
+            self.process.stderr.close()
+
+
+class World:
+    """Topics of its own on a broker, and the workers of its group."""
+
+    def __init__(self, bootstrap: str, *, idempotent: bool = True, **settings: Any) -> None:
+        name = f"w{uuid.uuid4().hex[:8]}"
+        topics = {field: f"{name}-{field}" for field in WorkerSettings.model_fields if field.startswith("topic_")}
+        self.overrides: dict[str, Any] = {
+            "brokers": bootstrap,
+            "group": name,
+            "idempotent": idempotent,
+            "http_port": 0,
+            "session_timeout_s": 6.0,
+            "heartbeat_interval_s": 0.5,
+            "rebalance_timeout_s": 15.0,
+            "settle_timeout_s": 5.0,
+            **topics,
+            **settings,
+        }
+        self.workers: list[Worker] = []
+        self._producer = KafkaProducer(
+            bootstrap_servers=bootstrap,
+            acks="all",
+            enable_idempotence=idempotent,
+            max_request_size=8_000_000,
+            linger_ms=5,
+        )
+
+    @property
+    def settings(self) -> WorkerSettings:
+        """The settings of its workers."""
+        return load_settings(WorkerSettings, **self.overrides)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The settings as environment variables."""
+        return {f"TURNJUDGE_{name.upper()}": str(value) for name, value in self.overrides.items()}
+
+    def create(self, partitions: int = 2) -> None:
+        """Create the topics."""
+        create_topics(self.settings, partitions, 1)
+
+    def worker(self, *arguments: str, **changes: Any) -> Worker:
+        """Start a worker."""
+        more = {f"TURNJUDGE_{name.upper()}": str(value) for name, value in changes.items()}
+        self.workers.append(Worker({**self.environment, **more}, arguments))
+        return self.workers[-1]
+
+    def send(
+        self,
+        topic: str,
+        value: bytes | None,
+        key: bytes | None,
+        *,
+        partition: int | None = None,
+        headers: Sequence[tuple[str, bytes]] = (),
+        time_ms: int | None = None,
+    ) -> Any:
+        """Send a record; `flush` waits for all of them."""
+        return self._producer.send(topic, value, key, list(headers), partition, time_ms)
+
+    def flush(self) -> None:
+        """Wait until everything sent is acknowledged."""
+        self._producer.flush(30)
+
+    def load(self, cards: Iterable[Row], lexicon: Iterable[Row]) -> None:
+        """Send cards and lexicon rows."""
+        topics = self.settings.topics
+        for card in cards:
+            self.send(topics.character_cards, encode(card), card["character_id"].encode())
+        for row in lexicon:
+            self.send(topics.topic_lexicon, encode(row), encode([row["term"], row["topic"]]))
+        self.flush()
+
+    def send_turns(self, turns: Iterable[Row], **options: Any) -> list[Any]:
+        """Send turns, keyed by session, and wait; return the futures."""
+        topic = self.settings.topics.chat_turns
+        sent = [self.send(topic, encode(turn), turn["session_id"].encode(), **options) for turn in turns]
+        self.flush()
+        return sent
+
+    def read(self, topic: str) -> list[Any]:
+        """Read a topic to its present end, in the order of partition and offset."""
+        with closing(
+            KafkaConsumer(bootstrap_servers=self.overrides["brokers"], auto_offset_reset="earliest")
+        ) as consumer:
+            partitions = [TopicPartition(topic, n) for n in sorted(consumer.partitions_for_topic(topic) or ())]
+            consumer.assign(partitions)
+            consumer.seek_to_beginning()
+            ends = consumer.end_offsets(partitions)
+            found: list[Any] = []
+            while any(consumer.position(each) < ends[each] for each in partitions):
+                for records in consumer.poll(200).values():
+                    found.extend(records)
+        return sorted(found, key=lambda record: (record.partition, record.offset))
+
+    def await_records(self, topic: str, count: int, seconds: float = _WAIT_S) -> list[Any]:
+        """Wait until a topic holds so many records, and return them all."""
+
+        def enough() -> list[Any] | None:
+            for worker in self.workers[-1:]:
+                if worker.process.poll() not in (None, -signal.SIGKILL):
+                    raise AssertionError(f"the worker ended with {worker.process.returncode}: {worker.output}")
+            return self.read(topic) if self.ends(topic) >= count else None
+
+        return wait_for(f"{count} records in {topic}", enough, seconds)
+
+    def ends(self, topic: str) -> int:
+        """Return the sum of a topic's end offsets."""
+        with closing(KafkaConsumer(bootstrap_servers=self.overrides["brokers"])) as consumer:
+            partitions = [TopicPartition(topic, n) for n in consumer.partitions_for_topic(topic) or ()]
+            return sum(consumer.end_offsets(partitions).values())
+
+    def committed(self) -> int:
+        """Return the sum of the group's committed offsets of the source."""
+        topic, group = self.settings.topics.chat_turns, self.settings.group
+        with closing(KafkaConsumer(bootstrap_servers=self.overrides["brokers"], group_id=group)) as consumer:
+            numbers = consumer.partitions_for_topic(topic) or ()
+            return sum(consumer.committed(TopicPartition(topic, n)) or 0 for n in numbers)
+
+    def close(self) -> None:
+        """End what it started."""
+        for worker in self.workers:
+            worker.close()
+        self._producer.close(2)
+
+
+@contextmanager
+def world(bootstrap: str, **settings: Any) -> Iterator[World]:
+    """Make a world, and end it."""
+    made = World(bootstrap, **settings)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def encode(value: Any) -> bytes:
+    """Write JSON as a sender would."""
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def headers(record: Any) -> dict[str, str]:
+    """Return a record's headers as text."""
+    return {name: value.decode() for name, value in record.headers}
