@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from faust import SASLCredentials, SSLCredentials
-from faust.types.auth import CredentialsT
 from kafka.errors import KafkaError, KafkaTimeoutError, TopicAuthorizationFailedError
 
 from service.errors import OperatorError
 from service.settings import KafkaSettings
+
+if TYPE_CHECKING:
+    from faust.types.auth import CredentialsT
 
 CONNECT_TIMEOUT_S: Final = 8.0
 _CLIENT_ID: Final = "turnjudge"
@@ -52,12 +53,14 @@ def faust_broker(settings: KafkaSettings) -> str:
     return ";".join(f"kafka://{address}" for address in settings.brokers.split(","))
 
 
-def faust_credentials(settings: KafkaSettings) -> CredentialsT | None:
+def faust_credentials(settings: KafkaSettings) -> "CredentialsT | None":
     """Return what Faust takes as `broker_credentials`; None for PLAINTEXT.
 
     Raises:
         OperatorError: a file for SASL or TLS that cannot be used.
     """
+    from faust import SASLCredentials, SSLCredentials  # it takes a while, and only the worker needs it
+
     context = ssl_context(settings)
     if settings.sasl_mechanism is not None:
         return SASLCredentials(

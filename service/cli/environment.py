@@ -1,0 +1,33 @@
+"""Settings on the command line: read from the environment, and named in `--help`."""
+
+import click
+from pydantic_settings import BaseSettings
+
+from service.settings import variables
+
+
+def naming(settings: type[BaseSettings]) -> type[click.Command]:
+    """Return a kind of command whose `--help` ends with the environment variables of a class of settings."""
+
+    class Command(click.Command):
+        def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+            """Write the table of variables."""
+            super().format_epilog(ctx, formatter)
+            with formatter.section("Environment"):
+                formatter.write_dl(
+                    [
+                        (name, description + (f" [default: {default}]" if default else ""))
+                        for name, default, description in variables(settings)
+                    ]
+                )
+
+    return Command
+
+
+brokers = click.option(
+    "--brokers",
+    envvar="TURNJUDGE_BROKERS",
+    show_envvar=True,
+    metavar="HOST:PORT,...",
+    help="Brokers to begin with.",
+)

@@ -1,0 +1,115 @@
+"""Publish cards, a lexicon and turns: what the demo and `turnjudge load` do (design sections 2 and 6)."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple, TypeVar
+
+from rules.profile import PROFILES
+from schemas.card import Card
+from schemas.lexicon import Entry
+from schemas.refusal import Refusal
+from service.decode import decode_card, decode_entry
+from service.publish import publisher
+from service.records import Record, card_record, entry_record
+from service.scan import held, partition_count
+from service.settings import KafkaSettings
+
+_PROFILES: Final = frozenset(profile.name for profile in PROFILES)
+T = TypeVar("T")
+
+
+class Difference(NamedTuple):
+    """What a compacted topic lacks to hold a file: records to publish, by what they do, each in the order of keys."""
+
+    topic: str
+    added: tuple[Record, ...]
+    changed: tuple[Record, ...]
+    removed: tuple[Record, ...]
+    kept: int
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """Everything that is to be published; removals last."""
+        return self.added + self.changed + self.removed
+
+
+def card_difference(settings: KafkaSettings, cards: Iterable[Card], *, replace: bool) -> Difference:
+    """Compare cards with those on their topic; with `replace` a card that is not given is one to remove.
+
+    Raises:
+        OperatorError: the brokers cannot be reached, or the topic is missing.
+    """
+    topic = settings.topics.character_cards
+    wanted = [(card_record(card), card) for card in cards]
+    decode = _decoder(lambda value: decode_card(value, settings.caps, _PROFILES))
+    return _difference(topic, wanted, held(settings, topic), decode, remove=replace)
+
+
+def lexicon_difference(settings: KafkaSettings, entries: Iterable[Entry], *, remove: bool = True) -> Difference:
+    """Compare a lexicon with the one on its topic; a row that is not given is one to remove, unless `remove` is false.
+
+    Raises:
+        OperatorError: the brokers cannot be reached, or the topic is missing.
+    """
+    topic = settings.topics.topic_lexicon
+    wanted = [(entry_record(entry), entry) for entry in entries]
+    decode = _decoder(lambda value: decode_entry(value, settings.caps))
+    return _difference(topic, wanted, held(settings, topic), decode, remove=remove)
+
+
+def publish_difference(settings: KafkaSettings, difference: Difference, sent: Callable[[], None] = lambda: None) -> int:
+    """Publish a difference and return its size; `sent` is called after each record.
+
+    Raises:
+        OperatorError: the brokers cannot be reached, or did not take a record.
+    """
+    if difference.records:
+        with publisher(settings) as out:
+            for record in difference.records:
+                out.send(difference.topic, record.key, record.value)
+                sent()
+    return len(difference.records)
+
+
+def publish_turns(settings: KafkaSettings, turns: Iterable[tuple[str, bytes]], rate: float | None = None) -> int:
+    """Publish turns, each a session_id and the record's bytes, keyed by session; return how many there were.
+
+    `rate` is the most turns a second. The bytes are sent as they are.
+
+    Raises:
+        OperatorError: the brokers cannot be reached, the topic is missing, or a record was not taken.
+    """
+    topic = settings.topics.chat_turns
+    partition_count(settings, topic)
+    count, begun_s = 0, time.monotonic()
+    with publisher(settings) as out:
+        for session_id, value in turns:
+            if rate is not None:
+                time.sleep(max(0.0, begun_s + count / rate - time.monotonic()))
+            out.send(topic, session_id.encode(), value)
+            count += 1
+    return count
+
+
+def _difference(
+    topic: str,
+    rows: Iterable[tuple[Record, T]],
+    present: Mapping[bytes, bytes],
+    decode: Callable[[bytes], T | None],
+    *,
+    remove: bool,
+) -> Difference:
+    wanted = {record.key: (record, row) for record, row in rows}
+    keys = sorted(wanted)
+    added = tuple(wanted[key][0] for key in keys if key not in present)
+    changed = tuple(wanted[key][0] for key in keys if key in present and decode(present[key]) != wanted[key][1])
+    removed = tuple(Record(key, None) for key in sorted(present.keys() - wanted.keys())) if remove else ()
+    return Difference(topic, added, changed, removed, len(keys) - len(added) - len(changed))
+
+
+def _decoder(decode: Callable[[bytes], T | Refusal]) -> Callable[[bytes], T | None]:
+    def decoded(value: bytes) -> T | None:
+        found = decode(value)
+        return None if isinstance(found, Refusal) else found
+
+    return decoded

@@ -1,0 +1,172 @@
+"""Show verdicts and dead letters as they come: lines for people, or JSON Lines for programs."""
+
+import unicodedata
+from base64 import b64encode
+from collections.abc import Iterator
+from typing import Any, Final
+
+import orjson
+from rich.text import Text
+
+from schemas.verdict import VerdictWord
+from service.decode import Malformed, parse
+from service.scan import Offsets, batches, follow, partitions, reader
+from service.settings import KafkaSettings
+
+LAST: Final = 10  # what is shown of a topic that is neither followed nor read from its beginning
+_STYLES: Final = {
+    VerdictWord.KEPT: "green",
+    VerdictWord.SPEECH_BROKEN: "yellow",
+    VerdictWord.OFF_CANON: "magenta",
+    VerdictWord.FORBIDDEN: "bold red",
+    VerdictWord.FORGOT: "cyan",
+}
+# Headers of a dead letter in the order they are shown; the refused verdict quotes the turn, so it is with the value.
+_SHOWN: Final = (
+    "reason",
+    "detail",
+    "topic",
+    "partition",
+    "offset",
+    "timestamp",
+    "sha256",
+    "size",
+    "truncated",
+    "marks",
+)
+_NUMBERS: Final = frozenset(("partition", "offset", "timestamp", "size"))
+_INVISIBLE: Final = frozenset(("Cc", "Zl", "Zp"))
+_BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def records(
+    settings: KafkaSettings, topic: str, *, from_beginning: bool, following: bool, limit: int | None
+) -> Iterator[Any]:
+    """Yield records of a topic, at most `limit`.
+
+    From the beginning, or from now on; without `following` to the present end, and then, if not from the beginning, the
+    last ones by record time (10 unless `limit` says more or less). None is yielded when a followed topic has no news.
+
+    Raises:
+        OperatorError: the brokers cannot be reached, or the topic is missing.
+    """
+    with reader(settings) as consumer:
+        every = partitions(consumer, topic)
+        first, ends = consumer.beginning_offsets(every), consumer.end_offsets(every)
+        if following:
+            batched = follow(consumer, first if from_beginning else ends)
+        elif from_beginning:
+            batched = batches(consumer, first, ends)
+        else:
+            last = LAST if limit is None else limit
+            starts: Offsets = {partition: max(first[partition], ends[partition] - last) for partition in every}
+            batched = iter([_newest(batches(consumer, starts, ends), last)])
+        count = 0
+        for batch in batched:
+            for record in batch:
+                if count == limit:
+                    return
+                count += 1
+                yield record
+            if count == limit:
+                return
+            if following:
+                yield None
+
+
+def _newest(batched: Iterator[list[Any]], most: int) -> list[Any]:
+    found = [record for batch in batched for record in batch]
+    found.sort(key=lambda record: (record.timestamp, record.partition, record.offset))
+    return found[-most:] if most else []
+
+
+def verdict_line(record: Any) -> bytes:
+    """Return a verdict as a line of JSON: the record's value."""
+    value: bytes = record.value or b"null"
+    return value.replace(b"\n", b" ") + b"\n"  # in JSON a line break can only stand between tokens
+
+
+def verdict_text(value: bytes) -> Text:
+    """Return a verdict for people: the word, the turn, the summary, and below it what was not compared."""
+    try:
+        row = parse(value)
+        word, summary, hedge = str(row["verdict"]), str(row["summary"]), row["hedge"]
+        who = f"{row['session_id']} · {row['turn_id']} · {row['character_id']} · {row['model_id']}"
+    except (Malformed, TypeError, KeyError):
+        return Text("not a verdict", style="red")
+    text = Text.assemble(
+        (visible(word), _STYLES.get(VerdictWord(word), "") if word in tuple(VerdictWord) else "red"),
+        "  ",
+        (visible(who), "dim"),
+        "\n    ",
+        visible(summary),
+    )
+    if hedge is not None:
+        text.append("\n    " + visible(str(hedge)), style="dim")
+    return text
+
+
+def letter_fields(record: Any, *, show_value: bool) -> dict[str, Any]:
+    """Return what a dead letter says of itself; key, value and refused verdict only with `show_value`.
+
+    Bytes that are not UTF-8 are given as {"base64": ...}.
+    """
+    headers = {name: value.decode("utf-8", "replace") for name, value in record.headers}
+    fields: dict[str, Any] = {
+        name: int(headers[name]) if name in _NUMBERS and headers[name].isdecimal() else headers[name]
+        for name in _SHOWN
+        if name in headers
+    }
+    fields["dead_letter"] = f"{record.topic}/{record.partition}/{record.offset}"
+    if show_value:
+        fields |= {"key": _shown(record.key), "value": _shown(record.value)}
+        if "refused" in headers:
+            fields["refused"] = headers["refused"]
+    return fields
+
+
+def letter_line(record: Any, *, show_value: bool) -> bytes:
+    """Return a dead letter as a line of JSON."""
+    return orjson.dumps(letter_fields(record, show_value=show_value)) + b"\n"
+
+
+def letter_text(record: Any, *, show_value: bool) -> Text:
+    """Return a dead letter for people: the reason, where the record came from, the detail; then its value if asked."""
+    fields = letter_fields(record, show_value=show_value)
+    place = "/".join(str(fields.get(name, "?")) for name in ("topic", "partition", "offset"))
+    text = Text.assemble(
+        (visible(str(fields.get("reason", "no reason"))), "bold red"),
+        "  ",
+        (visible(place), "dim"),
+        "\n    ",
+        visible(str(fields.get("detail", ""))),
+    )
+    for name in ("key", "value", "refused") if show_value else ():
+        if name in fields:
+            text.append(f"\n    {name} " + visible(_plain(fields[name])), style="dim")
+    return text
+
+
+def visible(text: str) -> str:
+    """Return a text that a terminal shows as it is: control, line-breaking and direction characters escaped."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        f"\\u{{{ord(character):x}}}"
+        if character in _BIDI or unicodedata.category(character) in _INVISIBLE
+        else character
+        for character in text
+    )
+
+
+def _shown(value: bytes | None) -> str | dict[str, str] | None:
+    if value is None:
+        return None
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return {"base64": b64encode(value).decode()}
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
