@@ -119,7 +119,9 @@ def _why(error: Exception) -> str:
     """Name an error without what a file holds: the system's word, or OpenSSL's."""
     if isinstance(error, UnicodeDecodeError):
         return "not UTF-8"
-    return getattr(error, "strerror", None) or getattr(error, "reason", None) or str(error)
+    if isinstance(error, ssl.SSLError):
+        return error.reason or "not PEM"
+    return getattr(error, "strerror", None) or str(error)
 
 
 @contextmanager
