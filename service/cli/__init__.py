@@ -31,6 +31,13 @@ class Entry(NamedTuple):
 ENTRIES: Final = (
     Entry("judge", "service.cli.judging", "judge", "Judge a file of turns."),
     Entry("verify", "service.cli.judging", "verify", "Check a file of verdicts again, by the ten items."),
+    Entry("worker", "service.cli.worker", "worker", "Judge chat turns from Kafka until it is told to stop."),
+    Entry("demo", "service.cli.worker", "demo", "Show a sample chat judged live, on an embedded broker."),
+    Entry("topics", "service.cli.kafka", "topics", "Create the topics."),
+    Entry("load", "service.cli.kafka", "load", "Load cards, a lexicon or turns from a file."),
+    Entry("tail", "service.cli.kafka", "tail", "Follow verdicts or dead letters."),
+    Entry("replay", "service.cli.kafka", "replay", "Send dead letters of a reason to be judged again."),
+    Entry("forget", "service.cli.kafka", "forget", "Ask the worker to forget a session."),
     Entry("schema", "service.cli.reading", "schema", "Print the JSON Schema of a record."),
     Entry("rules", "service.cli.reading", "rules", "Explain the checks, the hedge codes and the ten items."),
 )
