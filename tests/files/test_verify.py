@@ -307,7 +307,7 @@ def test_the_kth_verdict_of_equal_turns_belongs_to_the_kth(tmp_path: Path, capfd
 def test_turns_without_a_verdict_are_named_and_do_not_fail(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
     verdicts = desk.verdicts()
     with desk.turns.open("ab") as file:
-        file.write(b"\nno turn\n" + json.dumps(turn("T-8", character_id="nobody")).encode())
+        file.write(b"\n<turn>\n" + json.dumps(turn("T-8", character_id="nobody")).encode())
     assert failing(desk, verdicts[1:4] + verdicts[5:], capfd) == [set()] * 5
     assert desk.verify() == 0
     out, err = capfd.readouterr()
