@@ -147,22 +147,24 @@ def test_the_worker_is_told_everything_that_is_missing(settings: KafkaSettings) 
 
 @pytest.mark.parametrize("field", ["turn_verdicts", "turn_dead_letters", "changelog"])
 def test_the_worker_wants_equal_partitions(on_kafka: KafkaSettings, field: str) -> None:
+    for each in on_kafka.topics._fields:
+        make_as_wanted(on_kafka, each, 2 if each == field else 3)
     name = getattr(on_kafka.topics, field)
-    policy = "compact" if field == "changelog" else "delete"
-    make(on_kafka, name, 2, cleanup_policy=policy, max_message_bytes=str(4 * MIB))
-    for other in set(on_kafka.topics) - {name}:
-        compacted = other in (on_kafka.topics.character_cards, on_kafka.topics.topic_lexicon, on_kafka.topics.changelog)
-        policy = "compact" if compacted else "delete"
-        make(on_kafka, other, 3, cleanup_policy=policy, max_message_bytes=str(4 * MIB))
     assert refusal(lambda: check_topics(on_kafka)) == f"topics: {name}: expected 3 partitions, has 2"
 
 
 def test_what_only_later_steps_use_may_be_missing(on_kafka: KafkaSettings) -> None:
-    create_topics(on_kafka, 2)
-    with KafkaAdminClient(bootstrap_servers=on_kafka.brokers) as admin:
-        admin.delete_topics([on_kafka.topics.turn_summaries, on_kafka.topics.topic_spikes])
-    assert not {"turn_summaries", "topic_spikes"} & found(on_kafka).keys()
+    used = set(on_kafka.topics._fields) - {"turn_summaries", "topic_spikes"}
+    for field in used:
+        make_as_wanted(on_kafka, field, 2)
+    assert found(on_kafka).keys() == used
     assert check_topics(on_kafka) == 2
+
+
+def make_as_wanted(settings: KafkaSettings, field: str, partitions: int) -> None:
+    policy = "compact" if field in COMPACTED else "delete"
+    name = getattr(settings.topics, field)
+    make(settings, name, partitions, cleanup_policy=policy, max_message_bytes=str(4 * MIB))
 
 
 def test_what_the_brokers_refuse_is_said(on_kafka: KafkaSettings) -> None:
