@@ -1,6 +1,7 @@
 """The worker: Faust's app with our transport, its settings, and how the process begins and ends."""
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -35,6 +36,7 @@ DEADLINE: Final = 70
 DEFAULT_LIMIT_BYTES: Final = 1_048_588
 _REQUEST_TIMEOUT_S: Final = 30.0
 _TICK_S: Final = 1.0
+_GC_ALLOCATIONS: Final = 50_000
 
 
 class Transport(driver.Transport):
@@ -104,6 +106,9 @@ def run_worker(settings: WorkerSettings) -> int:
     )
     reference = Reference(settings, profile, metrics)
     deadline = Deadline(settings.stop_deadline_s)
+    # Elements live long and make no cycles: the collector would walk all of them again and again.
+    gc.freeze()
+    gc.set_threshold(_GC_ALLOCATIONS, 20, 50)
     try:
         return asyncio.run(_serve(Judging(settings, output_limits(settings), metrics, reference), deadline))
     finally:

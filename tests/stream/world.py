@@ -17,6 +17,7 @@ from typing import IO, Any, NamedTuple, TypeVar
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
+from generate import nfc
 from service.settings import WorkerSettings, load_settings
 from service.stream.topics import create_topics
 from services import ROOT
@@ -26,7 +27,7 @@ Row = dict[str, Any]
 
 _WAIT_S = 40.0
 _POLL_S = 0.02
-_MAIN = "from service.cli.worker import worker; worker()"
+_MAIN = "from service.cli import main; main()"
 
 
 def wait_for(what: str, found: Callable[[], T | None], seconds: float = _WAIT_S) -> T:
@@ -52,7 +53,7 @@ class Worker:
 
     def __init__(self, environment: Mapping[str, str], arguments: Sequence[str] = ()) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _MAIN, *arguments],
+            [sys.executable, "-c", _MAIN, "worker", *arguments],
             cwd=ROOT,
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
@@ -203,7 +204,7 @@ class World:
         for card in cards:
             self.send(topics.character_cards, encode(card), card["character_id"].encode())
         for row in lexicon:
-            self.send(topics.topic_lexicon, encode(row), encode([row["term"], row["topic"]]))
+            self.send(topics.topic_lexicon, encode(row), encode([nfc(row["term"]), nfc(row["topic"])]))
         self.flush()
 
     def send_turns(self, turns: Iterable[Row], **options: Any) -> list[Any]:
