@@ -102,9 +102,20 @@ class Line:
 
 @pytest.fixture
 def line(kafka: KafkaBroker, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Line:
+    return line_on(kafka.bootstrap, monkeypatch, capsysbinary)
+
+
+@pytest.fixture
+def embedded_line(embedded: str, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Line:
+    return line_on(embedded, monkeypatch, capsysbinary, idempotent="false")
+
+
+def line_on(
+    brokers: str, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes], **others: str
+) -> Line:
     prefix = f"cli-{next(_numbers)}"
     renamed = {f"topic_{field}": f"{prefix}-{field}" for field in KafkaSettings().topics._fields[:-1]}
-    for name, value in ({"brokers": kafka.bootstrap, "group": prefix} | renamed).items():
+    for name, value in ({"brokers": brokers, "group": prefix} | renamed | others).items():
         monkeypatch.setenv(f"TURNJUDGE_{name.upper()}", value)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     settings = load_settings(KafkaSettings)
@@ -520,6 +531,23 @@ def test_an_unknown_reason_is_a_wrong_usage(line: Line) -> None:
     ran = line.run("replay", "--reason", "boredom")
     assert ran.code == 2
     assert "'malformed', 'too_large', 'schema_invalid', 'unknown_character', 'rule_failed', 'unverified'" in ran.err
+
+
+def test_the_demos_broker_will_do(embedded_line: Line, tmp_path: Path) -> None:
+    line, topics = embedded_line, embedded_line.topics
+    cards = jsonl(tmp_path / "cards.jsonl", [CARD | {"character_id": f"c-{number}"} for number in range(40)])
+    lexicon = jsonl(tmp_path / "lexicon.jsonl", [entry(f"말{number}", "음주", number) for number in range(40)])
+    for added, kept in ((40, 0), (0, 40)):
+        counts = f": {added} added, 0 changed, 0 removed, {kept} as they were\n"
+        assert line.run("load", "cards", cards).err.endswith(topics.character_cards + counts)
+        assert line.run("load", "lexicon", lexicon, "--yes").err.endswith(topics.topic_lexicon + counts)
+    assert line.run("load", "turns", jsonl(tmp_path / "turns.jsonl", map(turn, range(40)))).code == 0
+    with closing(KafkaProducer(bootstrap_servers=line.settings.brokers, enable_idempotence=False)) as producer:
+        producer.send(topics.turn_dead_letters, b"{", b"k", letter("malformed", 1), partition=1).get(10)
+    for sent in (1, 0):
+        assert line.run("replay", "--reason", "malformed").err.startswith(f"malformed: {sent} sent to ")
+    assert len(line.run("tail", "dead-letters", "--no-follow").out.splitlines()) == 1
+    assert line.run("forget", "s-1").code == 0
 
 
 # forget
