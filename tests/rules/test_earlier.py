@@ -166,7 +166,7 @@ def test_a_name_of_the_last_half_of_the_ttl_is_known_whatever_was_kept_of_it(som
         now += later
         position = Position(offset, now, TTL)
         for name, earlier_id, time_ms in named:
-            if natural_key(earlier_id) < natural_key(turn_id) and (now - time_ms) * 2 <= TTL:
+            if natural_key(earlier_id) < natural_key(turn_id) and (now - time_ms) * 2 < TTL:
                 found = earliest(name, turn_id, sessions.get("S", {}), position)
                 assert found is not None
                 assert natural_key(found.turn_id) <= natural_key(earlier_id)
