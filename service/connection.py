@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from kafka.errors import KafkaError, KafkaTimeoutError, TopicAuthorizationFailedError
+from kafka.errors import KafkaError, KafkaTimeoutError, RequestTimedOutError, TopicAuthorizationFailedError
 
 from service.errors import OperatorError
 from service.settings import KafkaSettings
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT_S: Final = 8.0
 _CLIENT_ID: Final = "turnjudge"
 _LINE_CHARS: Final = 300
+_TIMED_OUT: Final = (KafkaTimeoutError, RequestTimedOutError)
 
 
 class _Secret(str):
@@ -157,7 +158,8 @@ class _Reasons(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         for value in record.args if isinstance(record.args, tuple) else ():
-            if isinstance(value, KafkaError) and not isinstance(value, KafkaTimeoutError):
+            # As time runs out the last attempt is cut short, which says nothing of why the ones before it failed.
+            if isinstance(value, KafkaError) and not (self.last and isinstance(value, _TIMED_OUT)):
                 self.last = _first_line(value)
 
 

@@ -16,7 +16,7 @@ Header = tuple[str, bytes]
 _DELIVERY_S: Final = 30.0
 _REQUEST_S: Final = 10.0
 _IN_FLIGHT_BYTES: Final = 16 * 1024 * 1024
-_RECORD_OVERHEAD_BYTES: Final = 200
+_RECORD_OVERHEAD_BYTES: Final = 1_000
 _BATCH_BYTES: Final = 256 * 1024
 _MAX_REQUEST_BYTES: Final = 64 * 1024 * 1024
 

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 from faust import SASLCredentials, SSLCredentials
 from kafka import KafkaAdminClient
-from kafka.errors import KafkaError, SaslAuthenticationFailedError
+from kafka.errors import (
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    RequestTimedOutError,
+    SaslAuthenticationFailedError,
+)
 
 from service.connection import client_options, faust_broker, faust_credentials, reaching
 from service.decode import Caps
@@ -344,3 +350,21 @@ def test_what_a_client_raises_is_one_line(error: KafkaError, line: str) -> None:
     with pytest.raises(OperatorError) as caught, reaching(KafkaSettings(brokers="a:1")):
         raise error
     assert str(caught.value) == line
+
+
+def test_the_last_reason_is_told_and_not_that_time_ran_out() -> None:
+    log = logging.getLogger("kafka.net.manager")
+
+    def connect() -> None:
+        log.error("Connection failed: %s", KafkaConnectionError("111 ECONNREFUSED"))
+        log.error("Connection failed: %s", SaslAuthenticationFailedError("bad word"))
+        log.error("Connection failed: %s", RequestTimedOutError("Request timed out after 12 ms"))
+        log.error("Bootstrap failed: %s", KafkaTimeoutError("Unable to bootstrap"))
+        raise KafkaTimeoutError("Unable to bootstrap")
+
+    before = list(logging.getLogger("kafka").handlers)
+    with pytest.raises(OperatorError) as caught, reaching(KafkaSettings(brokers="a:1")):
+        connect()
+    why = "[Error 58] SaslAuthenticationFailedError: bad word"
+    assert str(caught.value) == f"no answer from the brokers at a:1: {why}"
+    assert logging.getLogger("kafka").handlers == before
