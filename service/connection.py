@@ -8,7 +8,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from kafka.errors import KafkaError, KafkaTimeoutError, RequestTimedOutError, TopicAuthorizationFailedError
+from kafka.errors import (
+    BrokerResponseError,
+    KafkaError,
+    KafkaTimeoutError,
+    RequestTimedOutError,
+    TopicAuthorizationFailedError,
+)
 
 from service.errors import OperatorError
 from service.settings import KafkaSettings
@@ -19,7 +25,6 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT_S: Final = 8.0
 _CLIENT_ID: Final = "turnjudge"
 _LINE_CHARS: Final = 300
-_TIMED_OUT: Final = (KafkaTimeoutError, RequestTimedOutError)
 
 
 class _Secret(str):
@@ -150,17 +155,24 @@ def reaching(settings: KafkaSettings) -> Iterator[None]:
 
 
 class _Reasons(logging.Handler):
-    """Keeps the last error that a connection of the client ended with."""
+    """Keeps the last error that a connection of the client ended with, of those that say most."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
         self.last = ""
+        self._tells = 0
 
     def emit(self, record: logging.LogRecord) -> None:
         for value in record.args if isinstance(record.args, tuple) else ():
-            # As time runs out the last attempt is cut short, which says nothing of why the ones before it failed.
-            if isinstance(value, KafkaError) and not (self.last and isinstance(value, _TIMED_OUT)):
-                self.last = _first_line(value)
+            if isinstance(value, KafkaError) and _tells(value) >= self._tells:
+                self.last, self._tells = _first_line(value), _tells(value)
+
+
+def _tells(error: KafkaError) -> int:
+    """Rank an error: a broker's own word, before a lost connection, before an attempt that ran out of time."""
+    if isinstance(error, (KafkaTimeoutError, RequestTimedOutError)):
+        return 0
+    return 2 if isinstance(error, BrokerResponseError) else 1
 
 
 def _first_line(error: Exception) -> str:

@@ -352,12 +352,13 @@ def test_what_a_client_raises_is_one_line(error: KafkaError, line: str) -> None:
     assert str(caught.value) == line
 
 
-def test_the_last_reason_is_told_and_not_that_time_ran_out() -> None:
+def test_the_reason_that_says_most_is_told() -> None:
     log = logging.getLogger("kafka.net.manager")
 
     def connect() -> None:
         log.error("Connection failed: %s", KafkaConnectionError("111 ECONNREFUSED"))
         log.error("Connection failed: %s", SaslAuthenticationFailedError("bad word"))
+        log.error("Connection failed: %s", KafkaConnectionError("socket disconnected"))
         log.error("Connection failed: %s", RequestTimedOutError("Request timed out after 12 ms"))
         log.error("Bootstrap failed: %s", KafkaTimeoutError("Unable to bootstrap"))
         raise KafkaTimeoutError("Unable to bootstrap")
