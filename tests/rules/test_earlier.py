@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from deciding import CAPS, against, decide, turn
 from rules.earlier import additions, earliest
-from rules.text import natural_key
 from schemas.element import Element, Namings, Position
 from schemas.turn import Turn
 from service.step import step, store
@@ -158,21 +157,18 @@ def test_a_repeat_gives_the_same_bytes_and_elements_whatever_was_written_after_i
 
 
 @given(events)
-def test_a_name_of_the_last_half_of_the_ttl_is_known_whatever_was_kept_of_it(some: list[Event]) -> None:
+def test_where_ids_rise_a_name_of_the_last_half_of_the_ttl_is_known(some: list[Event]) -> None:
     sessions: dict[str, Namings] = {}
-    named: list[tuple[str, str, int]] = []
+    named: dict[str, int] = {}
     now = 5000
-    for offset, (turn_id, names, _, later, _) in enumerate(some):
+    for offset, (_, names, _, later, _) in enumerate(some):
         now += later
-        position = Position(offset, now, TTL)
-        for name, earlier_id, time_ms in named:
-            if natural_key(earlier_id) < natural_key(turn_id) and (now - time_ms) * 2 < TTL:
-                found = earliest(name, turn_id, sessions.get("S", {}), position)
-                assert found is not None
-                assert natural_key(found.turn_id) <= natural_key(earlier_id)
-        row = naming_turn(turn_id, *names)
+        row, position = naming_turn(f"T-{offset}", *names), Position(offset, now, TTL)
+        for name, last_ms in named.items():
+            if (now - last_ms) * 2 < TTL:
+                assert earliest(name, row.turn_id, sessions.get("S", {}), position) is not None
         store(sessions, additions(row, sessions.get("S", {}), position))
-        named += [(name, turn_id, now) for name in names]
+        named |= dict.fromkeys(names, now)
 
 
 def test_another_sessions_names_are_not_known() -> None:
