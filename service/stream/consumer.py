@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 _POLL_S: Final = 0.1
 _IDLE_S: Final = 0.02
 _FETCH_WAIT_MS: Final = 250
+_FETCHED_END_S: Final = 5.0
 
 Taken = Mapping[TP, list[Any]]
 
@@ -283,12 +284,23 @@ class Consumer(driver.Consumer):
         if self._checked_generation == generation or not (has_turns or self.app.tables.actives_ready):
             return
         sources = [tp for tp in self.assignment() if tp.topic == self._source]
-        refuse_reset_input(self._partitions, await self.highwaters(*sources) if sources else {}, self._work.topics)
+        ends = dict(await self.highwaters(*sources)) if sources else {}
+        for tp, end in ends.items():
+            if self._partitions[tp.partition].end > end:
+                ends[tp] = max(end, await self._fetched_end(tp))
+        refuse_reset_input(self._partitions, ends, self._work.topics)
         self._checked_generation = generation
         self._work.metrics.recovery_remaining_records.set(0)
         self._work.metrics.elements.set(self._partitions.count())
         self._work.metrics.keep_partitions(tp.partition for tp in sources)
         logger.info("judging %d partitions with %d elements", len(sources), self._partitions.count())
+
+    async def _fetched_end(self, tp: TP) -> int:
+        """Return the end that a fetch tells, within 5 s; the demo's broker tells a smaller one when asked for it."""
+        deadline = asyncio.get_running_loop().time() + _FETCHED_END_S
+        while (end := self.highwater(tp)) is None and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(_IDLE_S)
+        return end or 0
 
     def why_not_ready(self) -> str | None:
         """Return what keeps this worker from judging, None if nothing does."""
