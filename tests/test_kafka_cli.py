@@ -1,12 +1,13 @@
 """`turnjudge topics`, `load`, `tail`, `replay` and `forget`, on a real Kafka."""
 
+import gc
 import json
 import os
 import pty
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 import service.connection
+import service.publish
 from brokers import KafkaBroker
 from schemas.card import Card, Role
 from schemas.lexicon import Entry
@@ -25,6 +27,8 @@ from service.cli import run
 from service.connection import CONNECT_TIMEOUT_S
 from service.decode import Caps, decode_card, decode_entry
 from service.embedded.broker import free_port
+from service.errors import OperatorError
+from service.load import publish_turns
 from service.records import card_record
 from service.replay import replay_group
 from service.settings import KafkaSettings, load_settings
@@ -347,6 +351,27 @@ def test_a_terminal_sees_how_far_it_is(line: Line, tmp_path: Path) -> None:
             process.stdout.close()
     assert "7 published" in shown
     assert "7 turns published, 0 rows refused" in shown
+
+
+def test_brokers_that_go_away_end_a_load_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service.publish, "_REQUEST_S", 1.0)
+    monkeypatch.setattr(service.publish, "_DELIVERY_S", 2.0)
+    unraisable: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    with KafkaBroker() as broker:
+        settings = load_settings(KafkaSettings, brokers=broker.bootstrap)
+        create_topics(settings, 1)
+
+        def turns() -> Iterator[tuple[str, bytes]]:
+            for number in count():
+                if number == 10:
+                    broker.kill()
+                yield "s", b"{}"
+
+        with pytest.raises(OperatorError, match=r"^no answer from the brokers at [^\n]*$"):
+            publish_turns(settings, turns(), rate=100)
+    gc.collect()
+    assert unraisable == []
 
 
 # tail
