@@ -1,4 +1,5 @@
 import json
+import shlex
 import subprocess
 import sys
 from importlib import import_module
@@ -6,7 +7,7 @@ from importlib import import_module
 import click
 import pytest
 
-from files.commands import turnjudge
+from files.commands import MAIN, turnjudge
 from rules.catalogue import CHECKS
 from rules.verify import ITEMS
 from schemas.export import RECORDS, committed
@@ -92,3 +93,13 @@ def test_exit_codes_of_the_command_line_itself(arguments: list[str], code: int) 
     assert "Traceback" not in done.err
     assert bool(done.out) is (code == 0)
     assert bool(done.err) is (code == 2)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full"])
+@pytest.mark.parametrize("command", ["rules", "schema verdict", "judge - --cards /dev/null --lexicon /dev/null"])
+def test_streams_that_are_closed_or_full_give_no_traceback(command: str, closed: str) -> None:
+    script = f"{shlex.quote(sys.executable)} -c {shlex.quote(MAIN)} {command} </dev/null {closed}"
+    done = subprocess.run(["sh", "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    fails = "full" in closed and not command.startswith("judge")
+    assert done.returncode == (2 if fails else 0)
+    assert done.stderr == ("turnjudge: [Errno 28] No space left on device\n" if fails else "")
