@@ -26,8 +26,8 @@ def assert_gone(output: str) -> None:
             assert probe.connect_ex(("127.0.0.1", port)) != 0, port
 
 
-def environment(**more: str) -> Mapping[str, str]:
-    return {**os.environ, "COLUMNS": "200", "TURNJUDGE_LOG_LEVEL": "INFO", **more}
+def environment() -> Mapping[str, str]:
+    return {**os.environ, "COLUMNS": "200", "TURNJUDGE_HTTP_PORT": "0"}
 
 
 @pytest.mark.needs("embedded")
@@ -95,7 +95,7 @@ def test_without_the_embedded_broker_the_compose_way_is_named(arguments: list[st
 
 @pytest.mark.needs("embedded")
 def test_a_worker_with_its_own_broker_starts_and_drains() -> None:
-    worker = Worker(environment(TURNJUDGE_HTTP_PORT="0"), ["--embedded"])
+    worker = Worker(environment(), ["--embedded"])
     try:
         wait_for("the broker is named", lambda: "embedded broker at 127.0.0.1:" in worker.output)
         worker.await_ready()
