@@ -197,7 +197,8 @@ def test_stdin_is_judged_as_the_file_is(tmp_path: Path) -> None:
     desk, *_ = hard(tmp_path, seed=13, turns=1_000)
     for order in Order:
         from_file = turnjudge("judge", desk.turns, *desk.against, "--order", order)
-        from_stdin = turnjudge("judge", "-", *desk.against, "--order", order, stdin=desk.turns.read_bytes())
+        to_stdout = (*desk.against, "--order", order, "--out", "-")
+        from_stdin = turnjudge("judge", "-", *to_stdout, stdin=desk.turns.read_bytes())
         assert from_stdin.out == from_file.out
         assert from_stdin.err == from_file.err.replace(f"{desk.turns}:", "stdin:")
         assert from_stdin.code == from_file.code == 1

@@ -296,12 +296,17 @@ def test_a_verdict_of_the_other_order_is_told_from_the_right_one(
 
 
 def test_the_kth_verdict_of_equal_turns_belongs_to_the_kth(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    desk = Desk(tmp_path, [turn("T-1", reply_text="그래."), turn("T-2"), turn("T-1", reply_text="저런.")])
+    equal = [turn("T-1", reply_text=f"{word}.") for word in ("그래", "저런", "글쎄")]
+    desk = Desk(tmp_path, [equal[0], turn("T-2"), equal[1], turn("T-3"), equal[2]])
     assert desk.judge() == 0
-    first, other, second = desk.verdicts()
-    assert failing(desk, [other, first, second], capfd) == [set(), set(), set()]
-    assert failing(desk, [second, first, other], capfd) == [{9}, {9}, set()]
-    assert failing(desk, [first, second, other, first], capfd) == [set(), set(), set(), {2}]
+    first, other, second, last, third = desk.verdicts()
+    assert failing(desk, [last, first, other, second, third], capfd) == [set()] * 5
+    assert failing(desk, [last, second, first, other, third], capfd) == [set(), {9}, {9}, set(), set()]
+    assert failing(desk, [first, second, other, third, last, first], capfd) == [set()] * 5 + [{2}]
+    write_rows(desk.out, [last])
+    assert desk.verify() == 0
+    said = capfd.readouterr().err.splitlines()
+    assert said == [f"{desk.turns}:{line}: no verdict for this turn" for line in (1, 2, 3, 5)]
 
 
 def test_turns_without_a_verdict_are_named_and_do_not_fail(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
