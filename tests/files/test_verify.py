@@ -376,6 +376,14 @@ def test_verdicts_come_from_stdin_too(desk: Desk) -> None:
     assert turnjudge("verify", desk.out, "--turns", "-", *desk.against, stdin=desk.turns.read_bytes()).code == 0
 
 
+def test_a_verdict_may_be_longer_than_a_turn(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    naming = turn("T-1", reply_text="가온이다. " * 15_000, named_entities=["가온"])
+    desk = Desk(tmp_path, [naming, turn("T-2", **ASKING | {"reply_text": "글쎄. " * 25_000})])
+    assert desk.judge() == 0
+    assert max(map(len, desk.out.read_bytes().splitlines())) > 300_000
+    assert failing(desk, desk.verdicts(), capfd) == [set(), set()]
+
+
 def test_no_verdicts_at_all(tmp_path: Path) -> None:
     desk = Desk(tmp_path, [])
     assert desk.judge() == 0
