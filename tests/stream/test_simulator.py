@@ -144,25 +144,46 @@ class Crashes(RuleBasedStateMachine):
 
     # What the worker does.
 
+    @rule(turns=st.lists(st.tuples(TURNS, GAPS_MS), min_size=1, max_size=5), commits=st.booleans())
+    def serve(self, turns: list[tuple[dict[str, Any], int]], commits: bool) -> None:
+        """Append and judge in one move, so that no choice of moves leaves the worker idle."""
+        for turn, gap_ms in turns:
+            self.append(turn, gap_ms)
+        while self.at < len(self.log):
+            self._judge(5)
+        if commits:
+            self.commit()
+
     @precondition(lambda self: self.at < len(self.log))
-    @rule(count=st.integers(1, 5), ends=st.sampled_from(["delivered", "delivered", "crash", "zombie"]), data=st.data())
-    def judge(self, count: int, ends: str, data: st.DataObject) -> None:
-        batch = self.log[self.at : self.at + count]
-        forgets = [place for place, record in enumerate(batch) if record.forget]
-        if forgets and forgets[0] == 0:
-            self._forget(batch[0].forget or "")
-            return
-        batch = batch[: forgets[0]] if forgets else batch
-        written, newest_ms = self._step(batch)
-        if ends == "delivered":
-            self._arrive(written, 1, 1)
-            self.at += len(batch)
-            self.held.delivered(self.at, newest_ms)
-            return
-        self._arrive(written, data.draw(st.floats(0, 1)), data.draw(st.floats(0, 1)))
-        if ends == "zombie":
+    @rule(count=st.integers(1, 5), arrived=st.tuples(st.floats(0, 1), st.floats(0, 1)), late=st.booleans())
+    def die_in_a_batch(self, count: int, arrived: tuple[float, float], late: bool) -> None:
+        """Judge, let a part of each lane arrive, and die; what did not arrive may yet come late."""
+        batch = self._batch(count)
+        written, _ = self._step(batch)
+        self._arrive(written, *arrived)
+        if late:
             self.late.append(written)
         self._recover()
+
+    @precondition(lambda self: self.at < len(self.log))
+    @rule(count=st.integers(1, 5))
+    def judge(self, count: int) -> None:
+        self._judge(count)
+
+    def _judge(self, count: int) -> None:
+        batch = self._batch(count)
+        if not batch:
+            self._forget(self.log[self.at].forget or "")
+            return
+        written, newest_ms = self._step(batch)
+        self._arrive(written, 1, 1)
+        self.at += len(batch)
+        self.held.delivered(self.at, newest_ms)
+
+    def _batch(self, count: int) -> list[Record]:
+        """Return the next records, up to a request to forget."""
+        batch = self.log[self.at : self.at + count]
+        return batch[: next((place for place, record in enumerate(batch) if record.forget), count)]
 
     def _step(self, batch: list[Record]) -> tuple[Written, int]:
         verdicts: list[Verdict] = []
@@ -276,5 +297,5 @@ def _turn(value: bytes | None) -> dict[str, Any] | None:
 
 TestCrashes = Crashes.TestCase
 TestCrashes.settings = settings(
-    max_examples=400, stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=250, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
 )
