@@ -278,6 +278,9 @@ def test_results_that_cannot_be_written_are_the_operators_error(
     ):
         assert desk.judge("--out", out, "--rejects", rejects) == 2
         assert capfd.readouterr().err == f"turnjudge: {said}\n"
+    for both in ([], ["--out", "-"]):
+        assert run(["judge", str(desk.turns), *map(str, desk.against), *both, "--rejects", "-"]) == 2
+        assert capfd.readouterr() == ("", "turnjudge: --out and --rejects: expected two files\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cards.jsonl", "lexicon.jsonl", "turns.jsonl"]
 
 
