@@ -1,0 +1,60 @@
+"""Values as people read them."""
+
+import re
+from typing import Final
+
+from service.evaluate.report.value import Cell, Estimate, Kind, Word
+
+NOTHING: Final = "—"
+_SMALLEST_P: Final = 0.001
+# Colours and cursor moves of a terminal, and what XML 1.0 cannot hold; tab and line feed stay.
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# Marks that turn the direction of the text after them around.
+_DIRECTIONS: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+STYLES: Final = {Word.PASS: "green", Word.FAIL: "red", Word.ERROR: "magenta", Word.SKIPPED: "yellow"}
+
+
+def shown(value: Cell, kind: Kind) -> str:
+    """Return a value as text: shares in per cent, an estimate with its interval and its counts."""
+    if isinstance(value, Estimate):
+        return _estimate(value, kind)
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value
+    return _number(value, kind)
+
+
+def printable(text: str) -> str:
+    """Return a text without control characters and without marks that reorder what follows; each becomes U+FFFD."""
+    return _DIRECTIONS.sub("\ufffd", _CONTROLS.sub("\ufffd", text))
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line."""
+    return printable(" ".join(text.split()))
+
+
+def _number(value: float, kind: Kind) -> str:
+    if kind is Kind.SHARE:
+        return f"{value * 100:.1f}%"
+    if kind is Kind.P_VALUE:
+        return "< 0.001" if value < _SMALLEST_P else f"{value:.3f}"
+    if kind is Kind.COUNT or isinstance(value, int):
+        return f"{value:,.0f}"
+    return f"{value:.3f}"
+
+
+def _estimate(estimate: Estimate, kind: Kind) -> str:
+    if estimate.value is None:
+        text = NOTHING
+    else:
+        text = _number(estimate.value, kind)
+        if estimate.low is not None and estimate.high is not None:
+            text += f" [{_number(estimate.low, kind)}, {_number(estimate.high, kind)}]"
+    if estimate.count is not None and estimate.of is not None:
+        text += f" ({estimate.count:,}/{estimate.of:,})"
+    return text
