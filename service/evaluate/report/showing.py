@@ -55,6 +55,6 @@ def _estimate(estimate: Estimate, kind: Kind) -> str:
         text = _number(estimate.value, kind)
         if estimate.low is not None and estimate.high is not None:
             text += f" [{_number(estimate.low, kind)}, {_number(estimate.high, kind)}]"
-    if estimate.count is not None and estimate.of is not None:
-        text += f" ({estimate.count:,}/{estimate.of:,})"
+    if estimate.hits is not None and estimate.of is not None:
+        text += f" ({estimate.hits:,}/{estimate.of:,})"
     return text

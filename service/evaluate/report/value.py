@@ -38,12 +38,12 @@ class Kind(StrEnum):
 
 
 class Estimate(NamedTuple):
-    """A value with its 95% interval and what it was counted from; None where it is undefined."""
+    """A value with its 95% interval, and where it is a share `hits` of `of`; None where it is undefined."""
 
     value: float | None
     low: float | None = None
     high: float | None = None
-    count: int | None = None
+    hits: int | None = None
     of: int | None = None
 
 
@@ -59,7 +59,11 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows under columns. A `folded` one is long: the terminal shows its beginning, the page keeps it closed."""
+    """Rows under columns.
+
+    A `folded` one is long: the terminal shows its beginning, the page keeps it closed. `strong` are the cells that
+    stand out, as row and column from 0.
+    """
 
     key: str
     title: str
@@ -67,6 +71,7 @@ class Table(NamedTuple):
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     folded: bool = False
+    strong: frozenset[tuple[int, int]] = frozenset()
 
 
 class Figure(NamedTuple):
@@ -179,7 +184,7 @@ class Report(NamedTuple):
         """The exit code of the run (design section 12)."""
         return EXIT_CODES[self.word]
 
-    def count(self, word: Word) -> int:
+    def tally(self, word: Word) -> int:
         """Return how many cases have a result."""
         return sum(case.word is word for case in self.cases)
 
