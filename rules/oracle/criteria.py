@@ -11,7 +11,7 @@ from schemas.oracle import EvaluationCriteria
 from schemas.validate import Problem
 
 FIELD: Final = "evaluation_criteria"
-_KNOWN: Final = tuple(EvaluationCriteria.model_fields)
+KEYS: Final = tuple(EvaluationCriteria.model_fields)
 
 Row = dict[str, Any]
 
@@ -54,7 +54,7 @@ def read_criteria(row: Row) -> Criteria | tuple[Problem, ...]:
     flow = tuple(Step(int(step["step"]), step["check"]) for step in given.get("logical_flow") or ())
     problems = [*_misspelt(given)]
     if not groups and not banned and not flow:
-        problems.append(Problem(FIELD, f"at least one of {', '.join(_KNOWN)} that is not empty"))
+        problems.append(Problem(FIELD, f"at least one of {', '.join(KEYS)} that is not empty"))
     patterns: dict[str, Pattern] = {}
     problems += _compiled(given, patterns)
     criteria = Criteria(groups, banned, flow, patterns)
@@ -84,7 +84,7 @@ def unavoidable(entry: str, criteria: Criteria) -> str | None:
 
 def _misspelt(given: Row) -> Iterator[Problem]:
     for key in given:
-        near = get_close_matches(key, _KNOWN, n=1, cutoff=0.8) if key not in _KNOWN else []
+        near = get_close_matches(key, KEYS, n=1, cutoff=0.8) if key not in KEYS else []
         if near and near[0] not in given:
             yield Problem(f"{FIELD}.{key}", f"a known key, such as {near[0]}")
 

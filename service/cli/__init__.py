@@ -31,6 +31,9 @@ class Entry(NamedTuple):
 ENTRIES: Final = (
     Entry("judge", "service.cli.judging", "judge", "Judge a file of turns."),
     Entry("verify", "service.cli.judging", "verify", "Check a file of verdicts again, by the ten items."),
+    Entry(
+        "oracle", "service.cli.oracle", "oracle", "Hold outputs against evaluation criteria; oracle lint checks them."
+    ),
     Entry("schema", "service.cli.reading", "schema", "Print the JSON Schema of a record."),
     Entry("rules", "service.cli.reading", "rules", "Explain the checks, the hedge codes and the ten items."),
 )
