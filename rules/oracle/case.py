@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from rules.oracle.criteria import Criteria
-from rules.oracle.flow import FlowJudge, Quorum, StepResult, read_flow
+from rules.oracle.flow import MAJORITY, FlowJudge, Quorum, StepResult, read_flow
 from rules.oracle.folding import Folded
 from rules.oracle.matcher import Matcher
 from rules.oracle.words import Words, find_words
@@ -26,7 +26,7 @@ class Asking(NamedTuple):
     """Who judges flows and how often: the votes a step needs, how many retests, and whether a passed one counts."""
 
     judge: FlowJudge | None = None
-    quorum: Quorum = Quorum()
+    quorum: Quorum = MAJORITY
     retries: int = 1
     accepts_retest: bool = False
 

@@ -50,12 +50,16 @@ class FlowJudge(Protocol):
 class Quorum(NamedTuple):
     """`votes` of `of` opinions must say PASS; of fewer that count, the same share."""
 
-    votes: int = 1
-    of: int = 1
+    votes: int
+    of: int
 
     def is_met(self, passing: int, valid: int) -> bool:
         """Tell whether so many of those that count are enough."""
         return passing * self.of > (self.votes - 1) * valid
+
+
+# More than half of those that count, however many they are.
+MAJORITY: Final = Quorum(2, 2)
 
 
 class Votes(NamedTuple):
