@@ -34,7 +34,7 @@ def as_html(report: Report) -> bytes:
     template = environment.from_string(_read("page.html.j2"))
     return template.render(
         report=report,
-        groups=[(name, cases, _is_open(cases)) for name, cases in report.groups().items()],
+        groups=[(name, cases, report.lists_passed or _is_open(cases)) for name, cases in report.groups().items()],
         counts=[(word, report.tally(word)) for word in Word],
         choices=_choices(report),
         style=Markup(style),  # noqa: S704 - our own file

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from service.evaluate.report.showing import one_line, shown
-from service.evaluate.report.value import Case, Column, Kind, Report, Table, Word
+from service.evaluate.report.value import Case, Column, Kind, Report, Table
 
 # A job's summary holds 1 MiB; what is left out is counted, and whole in the other forms.
 MOST_CASES: Final = 300
@@ -62,8 +62,7 @@ def _row(cells: list[str]) -> str:
 def _cases(report: Report) -> Iterator[str]:
     left = MOST_CASES
     hidden = 0
-    for group, cases in report.groups().items():
-        looked_at = [case for case in cases if case.word is not Word.PASS]
+    for group, looked_at in report.listed():
         taken = looked_at[:left]
         left -= len(taken)
         hidden += len(looked_at) - len(taken)

@@ -98,8 +98,7 @@ def _table(table: Table) -> Iterator[RenderableType]:
 def _cases(report: Report) -> Iterator[RenderableType]:
     left = MOST_CASES
     hidden = 0
-    for group, cases in report.groups().items():
-        looked_at = [case for case in cases if case.word is not Word.PASS]
+    for group, looked_at in report.listed():
         taken = looked_at[:left]
         left -= len(taken)
         hidden += len(looked_at) - len(taken)

@@ -8,15 +8,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-
-class Word(StrEnum):
-    """The four results of a case, a gate or a run."""
-
-    PASS = "PASS"  # noqa: S105 - a result, not a secret
-    FAIL = "FAIL"
-    ERROR = "ERROR"
-    SKIPPED = "SKIPPED"
-
+from schemas.outcome import Word as Word
 
 EXIT_CODES: Final = {Word.PASS: 0, Word.SKIPPED: 0, Word.FAIL: 1, Word.ERROR: 3}
 
@@ -164,7 +156,8 @@ class Report(NamedTuple):
 
     `word` is the run's result: it decides the exit code, and need not be the worst of its cases (a turn on which judge
     and person differ is FAIL, but whether that is too many only a gate says). `case_title` says what a case is.
-    `settings` are what the run was given: files, digests, seed.
+    `settings` are what the run was given: files, digests, seed. Where `lists_passed`, cases that PASS are worth listing
+    as well; elsewhere terminal and Markdown leave them to the other forms.
     """
 
     command: str
@@ -178,6 +171,7 @@ class Report(NamedTuple):
     tables: tuple[Table, ...] = ()
     cases: tuple[Case, ...] = ()
     settings: tuple[Fact, ...] = ()
+    lists_passed: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -187,6 +181,14 @@ class Report(NamedTuple):
     def tally(self, word: Word) -> int:
         """Return how many cases have a result."""
         return sum(case.word is word for case in self.cases)
+
+    def listed(self) -> list[tuple[str, list[Case]]]:
+        """Return by group the cases that are worth listing; groups without one are left out."""
+        groups = (
+            (name, [case for case in cases if self.lists_passed or case.word is not Word.PASS])
+            for name, cases in self.groups().items()
+        )
+        return [(name, cases) for name, cases in groups if cases]
 
     def groups(self) -> dict[str, list[Case]]:
         """Return the cases by group, groups in the order of their first case."""
