@@ -51,7 +51,7 @@ def read_baseline(path: str) -> dict[str, Before]:
     try:
         rows = _cases(text)
         return {row["id"]: Before(Word(row["result"]), row["data"].get("criteria_sha256")) for row in rows}
-    except (Malformed, KeyError, TypeError, ValueError, AttributeError):
+    except (Malformed, LookupError, TypeError, ValueError, AttributeError):
         expected = "the results of turnjudge oracle, as --format json or jsonl writes them"
         raise OperatorError(f"{shown(path)}: expected {expected}") from None
 
