@@ -72,7 +72,7 @@ def agreement(gold: Gold, rows: Iterable[Judged | Unread]) -> Agreement:
     A gold turn without a session takes the turn of its id where there is only one. Of several verdicts of one turn the
     last counts, as a reader of the stream takes the newest.
     """
-    latest, copies, unread = _latest(rows)
+    latest, copies, unread = _latest(rows, {turn.turn_id for turn in gold.turns})
     by_turn: dict[str, list[Judged]] = {}
     for judged in latest.values():
         by_turn.setdefault(judged.identity[0], []).append(judged)
@@ -120,7 +120,9 @@ def splits(pairs: Iterable[Pair]) -> list[tuple[tuple[str, str], int]]:
     return sorted(counted.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _latest(rows: Iterable[Judged | Unread]) -> tuple[dict[Identity, Judged], list[Copy], list[Refused]]:
+def _latest(
+    rows: Iterable[Judged | Unread], marked: set[str]
+) -> tuple[dict[Identity, Judged], list[Copy], list[Refused]]:
     latest: dict[Identity, Judged] = {}
     copies: list[Copy] = []
     unread: list[Refused] = []
@@ -128,11 +130,18 @@ def _latest(rows: Iterable[Judged | Unread]) -> tuple[dict[Identity, Judged], li
         if isinstance(row, Unread):
             unread.append(row.refused)
             continue
+        kept = row if row.identity[0] in marked else _bare(row)
         before = latest.get(row.identity)
         if before is not None:
-            copies.append(Copy(before, before.record == row.record))
-        latest[row.identity] = row
+            copies.append(Copy(before, before.record == kept.record))
+        latest[row.identity] = kept
     return latest, copies, unread
+
+
+def _bare(judged: Judged) -> Judged:
+    """Drop all but the word of a turn that nobody marked: a file may hold very many of them."""
+    word = judged.word
+    return judged if word is None else judged._replace(turn=None, record={"verdict": word})
 
 
 def _why(found: list[Judged]) -> str:

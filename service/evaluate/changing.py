@@ -34,7 +34,15 @@ KEPT: Final = VerdictWord.KEPT.value
 MOVED: Final = "사유만 바뀜"
 NO_VERDICT: Final = "판정 없음"
 UNMARKED: Final = "정답 없는 회차"
-KINDS: Final = (BROKEN, STILL, MOVED, UNMARKED, FIXED)
+# In the order they are shown.
+KINDS: Final = (BROKEN, FIXED, MOVED, UNMARKED, STILL)
+_MEANINGS: Final = {
+    BROKEN: ("broken", "바꾸기 전에는 맞았습니다"),
+    FIXED: ("fixed", "바꾼 뒤에 맞습니다"),
+    MOVED: ("moved", "전에도 뒤에도 어긋남이고 사유만 다릅니다"),
+    UNMARKED: ("unmarked", "뒤집혔지만 정답이 없어 가리지 못합니다"),
+    STILL: ("still_split", "바꾼 뒤에도 정답과 다릅니다"),
+}
 ANY: Final = "any"
 _FACETS: Final = (
     Facet("kind", "갈래"),
@@ -182,9 +190,9 @@ def _figures(found: _Found, kinds: dict[Identity, str]) -> Iterator[Figure]:
     yield Figure("turns", "견준 회차", found.turns, Kind.COUNT, "바꾸기 전과 뒤에 모두 있는 회차")
     yield Figure("flips", "뒤집힌 판정", len(found.flips), Kind.COUNT, "판정 낱말이 달라진 회차")
     counted = Counter(kinds.values())
-    for name in KINDS:
+    for name, (key, note) in _MEANINGS.items():
         if counted[name]:
-            yield Figure(f"kind_{KINDS.index(name)}", name, counted[name], Kind.COUNT)
+            yield Figure(key, name, counted[name], Kind.COUNT, note)
 
 
 def _notices(found: _Found, run: Change) -> Iterator[Notice]:
@@ -234,8 +242,11 @@ def _case(sides: tuple[Judged, Judged], name: str, gold: dict[Identity, str], ru
     facts = [Fact("before", "바꾸기 전", words[0]), Fact("after", "바꾼 뒤", words[1])]
     facts += [Fact("gold", "정답", marked)] if marked else []
     tables = []
-    for side, key, title in ((before, "evidence_before", "바꾸기 전 근거"), (after, "evidence", "바꾼 뒤 근거")):
-        if isinstance(side.record, dict):
+    for side, key, title in (
+        (before, "evidence_before", "바꾸기 전 근거"),
+        (after, "evidence", "바꾼 뒤 근거" if before.record != after.record else "근거"),
+    ):
+        if isinstance(side.record, dict) and (side is after or before.record != after.record):
             tables.append(verdict_parts.evidence(side.record, key, title)._replace(note=side.record["summary"]))
     record = after.record
     message = record["summary"] if isinstance(record, dict) else verdict_parts.no_verdict(record)

@@ -158,12 +158,11 @@ def _notices(run: Comparison) -> Iterator[Notice]:
 
 
 def _shares(judged: list[Prompt], models: tuple[str, ...]) -> Table:
-    outcomes = (ANY, *REASONS)
-    columns = (Column("model", "모델"), *(Column(outcome, outcome, Kind.SHARE) for outcome in outcomes))
+    columns = (Column("outcome", "어긋남"), *(Column(model, model, Kind.SHARE) for model in models))
     rows: list[tuple[Cell, ...]] = []
-    for place, model in enumerate(models):
-        hits = [sum(shows(prompt.words[place], outcome) for prompt in judged) for outcome in outcomes]
-        rows.append((model, *(statistics.share(number, len(judged)) for number in hits)))
+    for outcome in (ANY, *REASONS):
+        hits = [sum(shows(prompt.words[place], outcome) for prompt in judged) for place in range(len(models))]
+        rows.append((outcome, *(statistics.share(number, len(judged)) for number in hits)))
     note = "같은 프롬프트에서 각 판정을 받은 몫. 대괄호는 95% 구간 (Wilson)."
     return Table("shares", "모델별 어긋남 비율", columns, tuple(rows), note)
 

@@ -99,6 +99,8 @@ def _notices(found: Agreement, run: Evaluation) -> Iterator[Notice]:
         yield Notice(
             "few_turns", f"견준 회차가 {compared:,}개로 명세의 {ENOUGH_TURNS}회차보다 적습니다. 구간을 함께 읽으세요."
         )
+    if run.bars == Bars() and found.agreeing < compared:
+        yield Notice("no_bar", "기준을 정하지 않아(--min-agreement) 갈린 회차가 있어도 결과는 PASS입니다.")
     for code, number, text in (
         ("not_judged", len(found.missed), "정답은 있지만 견줄 판정이 없는 회차 {}개는 ERROR입니다."),
         ("undecided", len(found.undecided), "정답을 정하지 못한 회차 {}개는 세지 않았습니다."),

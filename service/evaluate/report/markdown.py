@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from service.evaluate.report.showing import one_line, shown
+from service.evaluate.report.showing import details, one_line, shown
 from service.evaluate.report.value import Case, Column, Kind, Report, Table
 
 # A job's summary holds 1 MiB; what is left out is counted, and whole in the other forms.
@@ -35,7 +35,8 @@ def _lines(report: Report) -> Iterator[str]:
         rows = tuple((each.title, shown(each.value, each.kind), each.note) for each in report.figures)
         yield from _table(Table("figures", "수치", columns, rows))
     for table in report.tables:
-        yield from _table(table)
+        if table.rows or not table.folded:
+            yield from _table(table)
     yield from _cases(report)
 
 
@@ -70,11 +71,12 @@ def _cases(report: Report) -> Iterator[str]:
             yield from ("", f"## {inert(group)} · {len(looked_at):,}", "")
             yield _row([report.case_title, "결과", "내용"])
             yield "|---|---|---|"
-            yield from (_row(_cells(case)) for case in taken)
+            yield from map(_case, taken)
     if hidden:
         yield from ("", f"그 밖에 {hidden:,}건은 다른 형식의 보고서에 있습니다.")
 
 
-def _cells(case: Case) -> list[str]:
+def _case(case: Case) -> str:
     place = f" ({case.place.file}:{case.place.line})" if case.place else ""
-    return [case.id + place, case.word, case.message]
+    content = "<br>".join(map(inert, (case.message, *details(case))))
+    return f"| {inert(case.id + place)} | {case.word} | {content} |"

@@ -17,7 +17,8 @@ _LAST: Final = ("message", "file", "line")
 def as_csv(report: Report) -> bytes:
     """Write one row a case; nested tables are one cell each, a line a row."""
     facets = [facet.key for facet in report.facets]
-    middle = list(dict.fromkeys(key for case in report.cases for key in _middle(case)))
+    taken = {*_FIRST, *facets, *_LAST}
+    middle = [key for key in dict.fromkeys(key for case in report.cases for key in _middle(case)) if key not in taken]
     out = StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerow([*_FIRST, *facets, *middle, *_LAST])

@@ -1,11 +1,13 @@
 """Values as people read them."""
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from service.evaluate.report.value import Cell, Estimate, Kind, Word
+from service.evaluate.report.value import Case, Cell, Estimate, Kind, Word
 
 NOTHING: Final = "—"
+_MOST_SHOWN: Final = 300
 _SMALLEST_P: Final = 0.001
 # Colours and cursor moves of a terminal, and what XML 1.0 cannot hold; tab and line feed stay.
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -36,6 +38,22 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """Return a text on one line."""
     return printable(" ".join(text.split()))
+
+
+def details(case: Case) -> Iterator[str]:
+    """Yield what a case rests on, a line a row of its tables, and its note; long cells are cut."""
+    for fact in case.facts:
+        if fact.key == "note":
+            yield f"{fact.title}: {_cut(shown(fact.value, fact.kind))}"
+    for table in case.tables:
+        for row in table.rows:
+            cells = zip(table.columns, row, strict=True)
+            yield " · ".join(_cut(shown(cell, column.kind)) for column, cell in cells)
+
+
+def _cut(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]}…"
 
 
 def _number(value: float, kind: Kind) -> str:

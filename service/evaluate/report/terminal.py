@@ -10,12 +10,13 @@ from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text as Line
 
-from service.evaluate.report.showing import STYLES, one_line, printable, shown
+from service.evaluate.report.showing import STYLES, details, one_line, printable, shown
 from service.evaluate.report.value import Case, Kind, Report, Table, Word
 
 MOST_FOLDED_ROWS: Final = 10
 MOST_CASES: Final = 50
 PIPE_WIDTH: Final = 120
+_INDENT: Final = (0, 0, 0, 8)
 
 
 def print_report(report: Report, console: Console) -> None:
@@ -45,7 +46,8 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     if report.figures:
         yield _figures(report)
     for table in report.tables:
-        yield from _table(table)
+        if table.rows or not table.folded:
+            yield from _table(table)
     yield from _cases(report)
     counts = [(word, report.tally(word)) for word in Word]
     yield Line.assemble(f"\n{report.case_title} ", f"{len(report.cases):,} · ", *_counted(counts))
@@ -114,4 +116,6 @@ def _case(case: Case) -> Iterator[RenderableType]:
     yield Line.assemble(
         (f"{case.word:8}", STYLES[case.word]), (one_line(case.id), "bold"), "  ", (one_line(place), "dim")
     )
-    yield Padding(Line(one_line(case.message)), (0, 0, 0, 8))
+    yield Padding(Line(one_line(case.message)), _INDENT)
+    for line in details(case):
+        yield Padding(Line(line, style="dim"), _INDENT)
