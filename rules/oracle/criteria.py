@@ -56,30 +56,34 @@ def read_criteria(row: Row) -> Criteria | tuple[Problem, ...]:
     if not groups and not banned and not flow:
         problems.append(Problem(FIELD, f"at least one of {', '.join(KEYS)} that is not empty"))
     patterns: dict[str, Pattern] = {}
-    problems += _compiled(given, patterns)
     criteria = Criteria(groups, banned, flow, patterns)
+    problems += _compiled(given, criteria.entries(), patterns)
     problems += _hopeless(criteria)
     problems += _disordered(flow)
     return tuple(problems) or criteria
 
 
-def unavoidable(entry: str, criteria: Criteria) -> str | None:
-    """Return a banned entry that stands in every output that holds this entry, or None.
+class Bans:
+    """The banned entries of a case, asked of one wanted entry after another."""
 
-    It is told of words; of a regular expression only when the same one is banned.
-    """
-    if entry.startswith(PREFIX):
-        return entry if entry in criteria.banned else None
-    word = nfc(entry)
-    for banned in criteria.banned:
-        pattern = criteria.patterns.get(banned)
-        if pattern is None:
-            if not banned.startswith(PREFIX) and nfc(banned) in word:
-                return banned
-        # Where an assertion decides, the text around the word decides.
-        elif not pattern.has_assertion and next(pattern.places(word), None):
-            return banned
-    return None
+    __slots__ = ("_banned", "_patterns", "_words")
+
+    def __init__(self, criteria: Criteria) -> None:
+        """Take the banned entries; of expressions only those that no text around a word can switch off."""
+        self._banned: Final = criteria.banned
+        self._words: Final = tuple(nfc(entry) for entry in criteria.banned if not entry.startswith(PREFIX))
+        known = (criteria.patterns.get(entry) for entry in criteria.banned) if criteria.patterns else ()
+        self._patterns: Final = tuple(pattern for pattern in known if pattern and not pattern.has_assertion)
+
+    def are_in(self, entry: str) -> bool:
+        """Tell whether every output that holds this entry holds a banned one; of an expression only if it is banned."""
+        if entry.startswith(PREFIX):
+            return entry in self._banned
+        word = nfc(entry)
+        for banned in self._words:
+            if banned in word:
+                return True
+        return any(next(pattern.places(word), None) is not None for pattern in self._patterns)
 
 
 def _misspelt(given: Row) -> Iterator[Problem]:
@@ -89,9 +93,11 @@ def _misspelt(given: Row) -> Iterator[Problem]:
             yield Problem(f"{FIELD}.{key}", f"a known key, such as {near[0]}")
 
 
-def _compiled(given: Row, patterns: dict[str, Pattern]) -> Iterator[Problem]:
+def _compiled(given: Row, entries: Iterator[str], patterns: dict[str, Pattern]) -> Iterator[Problem]:
     """Compile each `re:` entry once into `patterns`, and yield what is wrong where."""
-    for path, entry in written_entries(given):
+    if not any(entry.startswith(PREFIX) for entry in entries):
+        return
+    for path, entry in _written(given):
         if entry.startswith(PREFIX) and entry not in patterns:
             try:
                 patterns[entry] = Pattern(entry.removeprefix(PREFIX))
@@ -99,7 +105,7 @@ def _compiled(given: Row, patterns: dict[str, Pattern]) -> Iterator[Problem]:
                 yield Problem(path, str(error))
 
 
-def written_entries(given: Row) -> Iterator[tuple[str, str]]:
+def _written(given: Row) -> Iterator[tuple[str, str]]:
     """Yield every entry of `evaluation_criteria` with its path."""
     for place, group in enumerate(given.get("must_include") or ()):
         path = f"{FIELD}.must_include[{place}]"
@@ -112,8 +118,9 @@ def written_entries(given: Row) -> Iterator[tuple[str, str]]:
 
 
 def _hopeless(criteria: Criteria) -> Iterator[Problem]:
+    bans = Bans(criteria)
     for place, group in enumerate(criteria.groups if criteria.banned else ()):
-        if all(unavoidable(entry, criteria) is not None for entry in group):
+        if all(map(bans.are_in, group)):
             yield Problem(f"{FIELD}.must_include[{place}]", "a word that can appear without one of must_not_include")
 
 

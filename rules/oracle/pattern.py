@@ -14,7 +14,7 @@ PREFIX: Final = "re:"
 # What makes a match depend on the text around it: ^, $, \\b, \\B, \\A and \\z outside of a class.
 _ASSERTION: Final = re.compile(r"\\[bBAz]|[\^$]")
 _CLASS_OR_ESCAPE: Final = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*+\]|\\[^bBAz]", re.DOTALL)
-# Every place that assertions tell apart: beside a word's letter, beside another character, at the end of a line or text.
+# Every place that assertions tell apart: beside a letter, beside another character, at the end of a line or text.
 _PLACES: Final = tuple("".join(letters) for length in range(4) for letters in product("a \n", repeat=length))
 
 

@@ -51,14 +51,15 @@ def find_words(criteria: Criteria, matcher: Matcher, output: Folded) -> Words:
     """Hold an output against groups and banned words, both of which `matcher` was built of (spec 001, 1 and 2)."""
     standing = {entry: _found(entry, places, output) for entry, places in matcher.scan(output.text).items()}
     return Words(
-        tuple(Met(group, _among(group, standing)) for group in criteria.groups),
-        _among(criteria.banned, standing),
+        tuple([Met(group, _among(group, standing)) for group in criteria.groups]), _among(criteria.banned, standing)
     )
 
 
 def _among(entries: tuple[str, ...], standing: dict[str, Found]) -> tuple[Found, ...]:
-    return tuple(standing[entry] for entry in dict.fromkeys(entries) if entry in standing)
+    if standing.keys().isdisjoint(entries):
+        return ()
+    return tuple([standing[entry] for entry in dict.fromkeys(entries) if entry in standing])
 
 
 def _found(entry: str, places: Places, output: Folded) -> Found:
-    return Found(entry, tuple(Place(*output.quote(start, end)) for start, end in places.spans), places.are_more)
+    return Found(entry, tuple([Place(*output.quote(start, end)) for start, end in places.spans]), places.are_more)

@@ -137,7 +137,7 @@ def test_a_retest_is_recorded_whole_and_marked(files: Files) -> None:
     assert [case["texts"][f"output_{number}"]["value"] for number in (1, 2)] == ["안녕", "미안"]
 
 
-REFUSED = (
+REFUSED: tuple[tuple[Row, list[Row], str], ...] = (
     (
         {"a": {"must_include": []}, "b": {"must_include": [[]]}},
         [],

@@ -197,7 +197,8 @@ def test_lint_reads_stdin() -> None:
     done = turnjudge("oracle", "lint", "-", stdin=row)
     assert (done.code, done.out.decode()) == (
         0,
-        f"stdin:1: note: {AT}.tone: expected one of must_include, must_not_include, logical_flow; this key is not read\n",
+        f"stdin:1: note: {AT}.tone: expected one of must_include, must_not_include, logical_flow; "
+        "this key is not read\n",
     )
 
 

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Sequence
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -63,7 +64,9 @@ ORDERS = (
 
 @pytest.mark.parametrize(("output", "quotes", "expected"), ORDERS)
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_steps_pass_in_order(output: str, quotes: tuple[str, ...], expected: tuple[Word, ...], form: str) -> None:
+def test_steps_pass_in_order(
+    output: str, quotes: tuple[str, ...], expected: tuple[Word, ...], form: Literal["NFC", "NFD"]
+) -> None:
     came = unicodedata.normalize(form, output)
     judge = Scripted(*passing(*quotes))
     results = read(came, judge)

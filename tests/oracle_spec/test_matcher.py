@@ -38,14 +38,22 @@ def test_the_matcher_finds_what_a_naive_search_finds(entries: list[str], output:
     }
 
 
-@given(st.lists(words, min_size=1, max_size=6), st.text(LETTERS, max_size=200), st.integers(1, 9))
-def test_where_a_stretch_ends_nothing_is_lost_or_found_twice(entries: list[str], output: str, stretch: int) -> None:
+@given(
+    st.lists(words, min_size=1, max_size=6),
+    st.text(LETTERS, max_size=200),
+    st.integers(1, 9),
+    st.sampled_from([1, 3, 1_000]),
+)
+def test_where_a_stretch_ends_nothing_is_lost_or_found_twice(
+    entries: list[str], output: str, stretch: int, most: int
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(matching, "STRETCH", stretch)
-        patch.setattr(matching, "MOST_PLACES", 1_000)
+        patch.setattr(matching, "MOST_PLACES", most)
         found = Matcher(entries, {}).scan(output)
-    assert {entry: list(places.spans) for entry, places in found.items()} == {
-        entry: naive(entry, output) for entry in entries if entry in output
+    expected = {entry: naive(entry, output) for entry in entries if entry in output}
+    assert {entry: (list(places.spans), places.are_more) for entry, places in found.items()} == {
+        entry: (spans[:most], len(spans) > most) for entry, spans in expected.items()
     }
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from rules.oracle.criteria import FIELD, KEYS, unavoidable
+from rules.oracle.criteria import FIELD, KEYS, Bans
 from rules.oracle.pattern import PREFIX
 from schemas.nfc import nfc
 from schemas.validate import Problem
@@ -38,12 +38,13 @@ def doubts(case: Case) -> Iterator[Problem]:
     """Yield what is doubtful in the criteria of a case, with its path."""
     for key in case.unread:
         yield Problem(f"{FIELD}.{key}", f"one of {', '.join(KEYS)}; this key is not read")
+    bans = Bans(case.criteria)
     for number, group in enumerate(case.criteria.groups):
         path = f"{FIELD}.must_include[{number}]"
         folded = [nfc(entry) for entry in group]
         for member, entry in enumerate(group):
             yield from _doubts_of(f"{path}[{member}]", entry)
-            if case.criteria.banned and unavoidable(entry, case.criteria) is not None:
+            if bans.are_in(entry):
                 yield Problem(f"{path}[{member}]", "a word that can appear without one of must_not_include")
             elif not entry.startswith(PREFIX) and _is_covered(folded, member):
                 yield Problem(f"{path}[{member}]", "a word that does not hold another of its group, which is enough")
