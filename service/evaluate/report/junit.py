@@ -34,7 +34,7 @@ def _suite(root: ElementTree.Element, name: str, words: list[Word]) -> ElementTr
 
 
 def _gate(suite: ElementTree.Element, report: Report, gate: Gate) -> None:
-    test = ElementTree.SubElement(suite, "testcase", classname=f"{report.command}.gates", name=gate.title)
+    test = ElementTree.SubElement(suite, "testcase", classname=f"{report.command}.gates", name=one_line(gate.title))
     if gate.word in _ELEMENTS:
         ElementTree.SubElement(test, _ELEMENTS[gate.word], message=one_line(gate.message), type=gate.key)
 

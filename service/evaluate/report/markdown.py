@@ -24,7 +24,7 @@ def inert(text: str) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    yield f"# {report.title}: {report.word}"
+    yield f"# {inert(report.title)}: {report.word}"
     yield ""
     for gate in report.gates:
         yield f"- **{gate.word}** {inert(gate.title)}: {inert(gate.message)}"

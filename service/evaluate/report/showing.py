@@ -31,7 +31,11 @@ def shown(value: Cell, kind: Kind) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text without control characters and without marks that reorder what follows; each becomes U+FFFD."""
+    """Return a text without control characters and without marks that reorder what follows; each becomes U+FFFD.
+
+    Carriage returns become line feeds.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _DIRECTIONS.sub("\ufffd", _CONTROLS.sub("\ufffd", text))
 
 
@@ -44,7 +48,7 @@ def details(case: Case) -> Iterator[str]:
     """Yield what a case rests on, a line a row of its tables, and its note; long cells are cut."""
     for fact in case.facts:
         if fact.key == "note":
-            yield f"{fact.title}: {_cut(shown(fact.value, fact.kind))}"
+            yield f"{one_line(fact.title)}: {_cut(shown(fact.value, fact.kind))}"
     for table in case.tables:
         for row in table.rows:
             cells = zip(table.columns, row, strict=True)

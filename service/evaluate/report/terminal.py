@@ -10,7 +10,7 @@ from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text as Line
 
-from service.evaluate.report.showing import STYLES, details, one_line, printable, shown
+from service.evaluate.report.showing import STYLES, details, one_line, shown
 from service.evaluate.report.value import Case, Kind, Report, Table, Word
 
 MOST_FOLDED_ROWS: Final = 10
@@ -38,11 +38,13 @@ def as_table(report: Report, width: int = PIPE_WIDTH) -> bytes:
 
 
 def _parts(report: Report) -> Iterator[RenderableType]:
-    yield Rule(Line.assemble(f"{report.title} · ", (report.word, _bold(report.word))), align="left", style="dim")
+    yield Rule(
+        Line.assemble(f"{one_line(report.title)} · ", (report.word, _bold(report.word))), align="left", style="dim"
+    )
     for gate in report.gates:
-        yield Line.assemble((f"{gate.word:8}", _bold(gate.word)), f"{gate.title}: {gate.message}")
+        yield Line.assemble((f"{gate.word:8}", _bold(gate.word)), one_line(f"{gate.title}: {gate.message}"))
     for notice in report.notices:
-        yield Line(f"· {printable(notice.text)}")
+        yield Line(f"· {one_line(notice.text)}")
     if report.figures:
         yield _figures(report)
     for table in report.tables:
@@ -50,7 +52,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
             yield from _table(table)
     yield from _cases(report)
     counts = [(word, report.tally(word)) for word in Word]
-    yield Line.assemble(f"\n{report.case_title} ", f"{len(report.cases):,} · ", *_counted(counts))
+    yield Line.assemble(f"\n{one_line(report.case_title)} ", f"{len(report.cases):,} · ", *_counted(counts))
 
 
 def _counted(counts: list[tuple[Word, int]]) -> Iterator[tuple[str, str]]:
@@ -67,20 +69,21 @@ def _figures(report: Report) -> RenderableType:
     for _ in range(3):
         grid.add_column()
     for figure in report.figures:
-        grid.add_row(figure.title, Line(shown(figure.value, figure.kind), style="bold"), Line(figure.note, style="dim"))
+        value = one_line(shown(figure.value, figure.kind))
+        grid.add_row(Line(one_line(figure.title)), Line(value, style="bold"), Line(one_line(figure.note), style="dim"))
     return Padding(grid, (1, 0, 0, 0))
 
 
 def _table(table: Table) -> Iterator[RenderableType]:
-    yield Line(f"\n{table.title}", style="bold")
+    yield Line(f"\n{one_line(table.title)}", style="bold")
     if table.note:
-        yield Line(table.note, style="dim")
+        yield Line(one_line(table.note), style="dim")
     if not table.rows:
         yield Line("없음", style="dim")
         return
     grid = Grid(box=None, header_style="dim", padding=(0, 2, 0, 0))
     for column in table.columns:
-        grid.add_column(column.title, justify="left" if column.kind is Kind.TEXT else "right")
+        grid.add_column(Line(one_line(column.title)), justify="left" if column.kind is Kind.TEXT else "right")
     rows = table.rows[:MOST_FOLDED_ROWS] if table.folded else table.rows
     for number, row in enumerate(rows):
         cells = enumerate(zip(table.columns, row, strict=True))
@@ -105,7 +108,7 @@ def _cases(report: Report) -> Iterator[RenderableType]:
         left -= len(taken)
         hidden += len(looked_at) - len(taken)
         if taken:
-            yield Line.assemble("\n", (printable(group), "bold"), f" · {len(looked_at):,}")
+            yield Line.assemble("\n", (one_line(group), "bold"), f" · {len(looked_at):,}")
             yield Group(*(line for case in taken for line in _case(case)))
     if hidden:
         yield Line(f"\n그 밖에 {hidden:,}건은 다른 형식(--format json, html 등)에 있습니다.", style="dim")
