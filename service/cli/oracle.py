@@ -1,7 +1,9 @@
 """`turnjudge oracle` and `turnjudge oracle lint`: outputs against evaluation criteria (spec 001)."""
 
+import gc
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -97,14 +99,26 @@ def oracle(
         raise OperatorError("only one file can be read from stdin")
     if bar.only_regressions and baseline is None:
         raise OperatorError("--fail-on regressions: expected --baseline with it")
-    before = None if baseline is None else read_baseline(baseline)
-    inputs = _read(dataset, outputs, flow_answers)
-    asking = Asking(inputs.judge, retries=retries, accepts_retest=accept_retest)
-    results = tuple(run(inputs, asking, _tracked))
-    digests = {case.case_id: case.digest for case in inputs.cases}
-    comparison = None if before is None else compare(results, digests, before)
-    settings = _settings(dataset, outputs, flow_answers, asking, bar)
-    return report_of(Run(inputs, asking, dataset, results, comparison, bar.only_regressions, settings))
+    with _kept():
+        before = None if baseline is None else read_baseline(baseline)
+        inputs = _read(dataset, outputs, flow_answers)
+        asking = Asking(inputs.judge, retries=retries, accepts_retest=accept_retest)
+        results = tuple(run(inputs, asking, _tracked))
+        digests = {case.case_id: case.digest for case in inputs.cases}
+        comparison = None if before is None else compare(results, digests, before)
+        settings = _settings(dataset, outputs, flow_answers, asking, bar)
+        return report_of(Run(inputs, asking, dataset, results, comparison, bar.only_regressions, settings))
+
+
+@contextmanager
+def _kept() -> Iterator[None]:
+    """Keep the collector from walking what is made here: it all stays to the end, and the walks take half the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _read(dataset: str, outputs: str, answers: str | None) -> Inputs:

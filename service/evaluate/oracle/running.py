@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rules.oracle.case import Asking, CaseResult, Output, examine
+from rules.oracle.flow import FlowJudge
 from service.errors import OperatorError
 from service.evaluate.oracle.answers import ScriptedJudge
 from service.evaluate.oracle.reading import Bad, Case, Track, read_answers, read_dataset, read_outputs
@@ -14,7 +15,7 @@ class Inputs(NamedTuple):
 
     cases: tuple[Case, ...]
     outputs: dict[str, tuple[Output, ...]]
-    judge: ScriptedJudge | None
+    judge: FlowJudge | None
 
     @property
     def strangers(self) -> list[str]:
