@@ -9,6 +9,7 @@ from schemas.verdict import VerdictWord
 from service.evaluate import statistics, verdict_parts
 from service.evaluate.judging import Record
 from service.evaluate.prompts import BY_ID, Pairing, Prompt
+from service.evaluate.report.showing import one_line, shortened
 from service.evaluate.report.value import (
     Case,
     Cell,
@@ -247,7 +248,7 @@ def _case(prompt: Prompt, word: Word, group: str, run: Comparison) -> Case:
         (each.identity[3], each.identity[0], _outcome(each.record), _summary(each.record)) for each in prompt.answers
     )
     return Case(
-        id=f"{name if by == BY_ID else verdict_parts.shortened(name)} · {character}",
+        id=f"{name if by == BY_ID else shortened(one_line(name))} · {character}",
         word=word,
         group=group,
         message=message,

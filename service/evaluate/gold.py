@@ -12,12 +12,12 @@ from typing import Annotated, Any, Final, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rules.text import is_blank
-from rules.wording import quote
 from schemas.fields import NON_BLANK_PATTERN
 from schemas.nfc import nfc
 from schemas.refusal import Reason, Refusal
 from schemas.verdict import VerdictWord
 from service.decode import Caps, Malformed, parse
+from service.evaluate.report.showing import one_line, shortened
 from service.files.lines import lines
 from service.files.readers import RawRow, Refused, Say, opened, say_on_stderr, shown
 from service.files.sheets import Columns, Sheet
@@ -138,7 +138,7 @@ def _problem(error: Any) -> str:
 def _unknown(word: str) -> str:
     close = get_close_matches(word.replace(" ", "")[:64], [known.replace(" ", "") for known in WORDS], n=1, cutoff=0.6)
     meant = next((known for known in WORDS if close and known.replace(" ", "") == close[0]), None)
-    return quote(word) + (f", meant {meant}?" if meant else "")
+    return f"「{shortened(one_line(word))}」" + (f", meant {meant}?" if meant else "")
 
 
 def _gathered(name: str, taken: list[tuple[int, GoldRow]]) -> Gold:

@@ -6,7 +6,6 @@ from schemas.refusal import Refusal
 from service.evaluate.judging import OURS, Judged, Record
 from service.evaluate.report.value import Column, Fact, Mark, Table, Text
 
-MOST_SHOWN: Final = 40
 _EVIDENCE: Final = (Column("source", "source"), Column("field", "field"), Column("value", "value"))
 
 
@@ -70,8 +69,3 @@ def _marks(value: str, text: str, why: str) -> list[Mark]:
 def _value(value: Any) -> str | float | bool | None:
     assert value is None or isinstance(value, str | int | float | bool)
     return value
-
-
-def shortened(text: str) -> str:
-    """Return a text as a name for a case: its first 40 code points."""
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"

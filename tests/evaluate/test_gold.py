@@ -83,7 +83,7 @@ def test_every_wrong_row_is_named_and_refuses_the_whole(tmp_path: Path) -> None:
     path = tmp_path / "gold.jsonl"
     path.write_text(
         '{"turn_id": "T-1", "verdict": "설정대로 말함"}\n'
-        '{"turn_id": "T-2", "verdict": "말투어긋남"}\n'
+        '{"turn_id": "T-2", "verdict": "말투 어긋남!"}\n'
         '{"turn_id": "T-3", "verdict": "좋음"}\n'
         '{"turn_id": "T-4", "verdict": 1}\n'
         '{"turn_id": " ", "verdict": null}\n'
@@ -95,7 +95,7 @@ def test_every_wrong_row_is_named_and_refuses_the_whole(tmp_path: Path) -> None:
     five = "설정대로 말함, 말투 어긋남, 세계관 밖 고유명사, 금지 소재 접촉, 앞 회차를 기억 못 함"
     found = refusals(path)
     assert found[:6] == [
-        f"2: schema_invalid: verdict: expected one of {five}; got 「말투어긋남」, meant 말투 어긋남?",
+        f"2: schema_invalid: verdict: expected one of {five}; got 「말투 어긋남!」, meant 말투 어긋남?",
         f"3: schema_invalid: verdict: expected one of {five}; got 「좋음」",
         "4: schema_invalid: verdict: expected text or null",
         "5: schema_invalid: turn_id: expected text that is not blank",

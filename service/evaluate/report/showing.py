@@ -44,20 +44,26 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.split()))
 
 
+def shortened(text: str, most: int = 40) -> str:
+    """Return the first code points of a text."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def details(case: Case) -> Iterator[str]:
     """Yield what a case rests on, a line a row of its tables, and its note; long cells are cut."""
     for fact in case.facts:
         if fact.key == "note":
             yield f"{one_line(fact.title)}: {_cut(shown(fact.value, fact.kind))}"
     for table in case.tables:
+        if len(case.tables) > 1:
+            yield _cut(f"[{table.title}] {table.note}")
         for row in table.rows:
             cells = zip(table.columns, row, strict=True)
             yield " · ".join(_cut(shown(cell, column.kind)) for column, cell in cells)
 
 
 def _cut(text: str) -> str:
-    line = one_line(text)
-    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]}…"
+    return shortened(one_line(text), _MOST_SHOWN)
 
 
 def _number(value: float, kind: Kind) -> str:
