@@ -49,7 +49,7 @@ def _speech(reading: Reading, reply: str, ear: Ear) -> Iterator[Hedge]:
     level = speech.level
     if level is None:
         yield Hedge(HedgeCode.LEVEL_UNKNOWN, sentences.LEVEL_UNKNOWN)
-    elif logged is not None and not is_blank(logged) and nfc(logged) != level:
+    elif logged is not None and logged != level and not is_blank(logged) and nfc(logged) != level:
         shown = quote(logged)[1:-1]
         yield Hedge(HedgeCode.LEVEL_DIFFERS, sentences.LEVEL_DIFFERS.format(logged=shown, level=level))
     if speech.polite and speech.plain:
@@ -94,7 +94,7 @@ def _overlap(reading: Reading) -> tuple[str, str] | None:
 
 
 def _meet(message: str, first: str, second: str) -> bool:
-    """Tell whether an occurrence of one role meets one of the other; both walk forward, so long messages stay linear."""
+    """Tell whether an occurrence of one role meets one of the other, in one walk through the message."""
     here, there = message.find(first), message.find(second)
     while here >= 0 and there >= 0:
         if here + len(first) <= there:

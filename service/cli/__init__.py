@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import click
@@ -31,6 +32,13 @@ class Entry(NamedTuple):
 ENTRIES: Final = (
     Entry("judge", "service.cli.judging", "judge", "Judge a file of turns."),
     Entry("verify", "service.cli.judging", "verify", "Check a file of verdicts again, by the ten items."),
+    Entry("worker", "service.cli.worker", "worker", "Judge chat turns from Kafka until it is told to stop."),
+    Entry("demo", "service.cli.worker", "demo", "Show a sample chat judged live, on an embedded broker."),
+    Entry("topics", "service.cli.kafka", "topics", "Create the topics."),
+    Entry("load", "service.cli.kafka", "load", "Load cards, a lexicon or turns from a file."),
+    Entry("tail", "service.cli.kafka", "tail", "Follow verdicts or dead letters."),
+    Entry("replay", "service.cli.kafka", "replay", "Send dead letters of a reason to be judged again."),
+    Entry("forget", "service.cli.kafka", "forget", "Ask the worker to forget a session."),
     Entry(
         "oracle", "service.cli.oracle", "oracle", "Hold outputs against evaluation criteria; oracle lint checks them."
     ),
@@ -102,12 +110,14 @@ def _say(message: str, code: int) -> int:
 
 def main() -> None:
     """Run the command line of this process."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - as long as the process
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        code = BROKEN_PIPE
-    if code == BROKEN_PIPE:
-        # What is still buffered would be written, and fail, as the interpreter ends.
+    except OSError:
+        # What is still buffered would be written, and fail once more, as the interpreter ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or BROKEN_PIPE
     sys.exit(code)

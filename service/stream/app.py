@@ -1,6 +1,7 @@
 """The worker: Faust's app with our transport, its settings, and how the process begins and ends."""
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -35,6 +36,7 @@ DEADLINE: Final = 70
 DEFAULT_LIMIT_BYTES: Final = 1_048_588
 _REQUEST_TIMEOUT_S: Final = 30.0
 _TICK_S: Final = 1.0
+_GC_ALLOCATIONS: Final = 50_000
 
 
 class Transport(driver.Transport):
@@ -71,6 +73,8 @@ class App(faust.App):
             topic_allow_declare=False,
             topic_disable_leader=True,
             table_standby_replicas=0,
+            # The demo's broker, the one without idempotent producers, tells ends that this check would stumble on.
+            recovery_consistency_check=settings.idempotent,
             stream_wait_empty=True,
             web_enabled=False,
             autodiscover=False,
@@ -96,16 +100,20 @@ def run_worker(settings: WorkerSettings) -> int:
     Raises:
         OperatorError: wrong topics or settings, or a state that does not fit the input.
     """
-    set_up_logs(settings.log_level)
     check_topics(settings)
+    limits = output_limits(settings)
+    set_up_logs(settings.log_level)
     profile = next(each for each in PROFILES if each.name == settings.profile)
     metrics = Metrics(
         source_topic=settings.topics.chat_turns, max_models=settings.max_models, max_topics=settings.max_topics
     )
     reference = Reference(settings, profile, metrics)
     deadline = Deadline(settings.stop_deadline_s)
+    # Elements live long and make no cycles: the collector would walk all of them again and again.
+    gc.freeze()
+    gc.set_threshold(_GC_ALLOCATIONS, 20, 50)
     try:
-        return asyncio.run(_serve(Judging(settings, output_limits(settings), metrics, reference), deadline))
+        return asyncio.run(_serve(Judging(settings, limits, metrics, reference), deadline))
     finally:
         deadline.cancel()
 

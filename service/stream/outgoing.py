@@ -78,8 +78,7 @@ class Stamp:
         skipped = self._skipped.get(verdict.codes) or self._skipping(verdict.codes)
         offset_text = b"%d" % offset
         hashed = common.started.copy()
-        hashed.update(b"%d:%b%d:" % (len(offset_text), offset_text, len(turn_value)))
-        hashed.update(turn_value)
+        hashed.update(b"%d:%b%d:%b" % (len(offset_text), offset_text, len(turn_value), turn_value))
         return [
             ("verdict_id", hashed.hexdigest().encode()),
             ("turn_id", verdict.turn.turn_id.encode()),

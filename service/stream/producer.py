@@ -41,8 +41,8 @@ class Lane:
             self._open = self._producer.create_batch()
         if self._open.append(key=key, value=value, timestamp=timestamp_ms, headers=headers) is None:
             self._full.append(self._open)
-            self._open = self._producer.create_batch()
-            self._open.append(key=key, value=value, timestamp=timestamp_ms, headers=headers)
+            self._open = None
+            self.add(key, value, headers, timestamp_ms)
 
     async def send(self) -> None:
         """Hand the full batches to the producer; waits while it holds an earlier one of this partition."""

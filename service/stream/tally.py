@@ -1,7 +1,10 @@
 """What a batch counts, and the metrics it becomes once the broker has acknowledged it (design section 11)."""
 
+from bisect import bisect_left
 from collections import Counter
-from typing import Final
+from typing import Any, Final
+
+from prometheus_client import Histogram
 
 from schemas.hedge import HedgeCode
 from schemas.refusal import Reason
@@ -31,6 +34,15 @@ class Touches:
         if len(self._first) > _MAX_TOUCHES:
             del self._first[next(iter(self._first))]
         return True
+
+
+def observe(histogram: Histogram, value: float, count: int) -> None:
+    """Observe a value so many times; the library has only the single form, which costs 1 µs a turn."""
+    inner: Any = histogram
+    histogram.observe(value)
+    if count > 1:
+        inner._sum.inc(value * (count - 1))  # noqa: SLF001
+        inner._buckets[bisect_left(inner._upper_bounds, value)].inc(count - 1)  # noqa: SLF001
 
 
 class Tally:
@@ -72,9 +84,10 @@ class Tally:
             metrics.check_failures.labels(str(item)).inc(count)
         for seconds in self.step_seconds:
             metrics.step_duration_seconds.observe(seconds)
-        observe = metrics.verdict_latency_seconds.observe
-        for time_ms in self.times_ms:
-            observe(max(0, now_ms - time_ms) / 1000)
+        # Records of one batch share their milliseconds, so they are observed together.
+        latencies = Counter(max(0, now_ms - time_ms) for time_ms in self.times_ms)
+        for latency_ms, count in latencies.items():
+            observe(metrics.verdict_latency_seconds, latency_ms / 1000, count)
         metrics.misrouted_records.inc(self.misrouted)
         metrics.late_records.inc(self.late)
         if self.times_ms or self.reasons:

@@ -5,6 +5,7 @@ import importlib.metadata
 import json
 import platform
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def _core(console: Console, seed: int) -> dict[str, float]:
     figures: dict[str, float] = {}
     for terms in (1_000, 100_000):
         load = core.workload(CORE_TURNS, terms, seed)
-        figures[str(terms)] = us = core.cpu_us(lambda load=load: core.judge_all(load), CORE_TURNS)
+        figures[str(terms)] = us = core.cpu_us(partial(core.judge_all, load), CORE_TURNS)
         table.add_row(f"{terms:,}", f"{us:.1f}", f"{1e6 / us:,.0f}")
     console.print(table)
     few = core.workload(3_000, 1_000, seed)
