@@ -57,6 +57,7 @@ def evaluate(
     from service.evaluate.sources import earlier_verdicts
     from service.evaluate.statistics import Resampling
 
+    sources.refuse_same(gold, verdicts, baseline)
     if fail_on and baseline is None:
         raise OperatorError("--fail-on regressions: expected --baseline")
     marked = marked_turns(gold, sources.caps)
@@ -95,6 +96,7 @@ def compare_models(
     from service.evaluate.prompts import paired
 
     turns, _, _ = sources.wanted()
+    sources.refuse_same()
     with judged_rows(sources, None, profile, Progress()) as (rows, settings, refused):
         pairing = paired(rows, models)
     if len(pairing.models) < 2:
@@ -147,6 +149,7 @@ def what_if(
     from service.evaluate.changing import what_if as changed
     from service.evaluate.sources import Changes
 
+    sources.refuse_same(verdicts, baseline, gold, changed_lexicon, *cards_changed)
     changes = Changes(cards_changed, changed_lexicon, endings, changed_profile)
     if baseline is None and not changes.said():
         raise OperatorError(

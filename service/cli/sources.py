@@ -73,9 +73,12 @@ class Sources(NamedTuple):
         """Return turns, cards and lexicon, all of which must be named."""
         if self.turns is None or self.cards is None or self.lexicon is None:
             raise OperatorError("expected --turns, --cards and --lexicon")
-        if (self.turns, self.cards, self.lexicon).count(STDIN) > 1:
-            raise OperatorError("only one file can be read from stdin")
         return self.turns, self.cards, self.lexicon
+
+    def refuse_same(self, *others: str | None) -> None:
+        """Refuse to read two files from stdin."""
+        if (self.turns, self.cards, self.lexicon, *others).count(STDIN) > 1:
+            raise OperatorError("only one file can be read from stdin")
 
     def named(self) -> bool:
         """Whether any of them is named."""

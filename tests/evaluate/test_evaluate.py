@@ -172,6 +172,7 @@ USAGE = {
     "no turns": ([], ["--no-sources"], "expected --turns, --cards and --lexicon"),
     "a bar over one": ([], ["--min-agreement", "1.5"], "--min-agreement"),
     "regressions of nothing": ([], ["--fail-on", "regressions"], "expected --baseline"),
+    "two files from stdin": ([], ["--baseline", "-", "--turns", "-"], "only one file can be read from stdin"),
     "unknown form": ([], ["--format", "pdf"], "--format: expected FORM or FORM=FILE"),
     "two reports for stdout": ([], ["--format", "json", "--format", "csv"], "expected one report for stdout"),
     "two reports for a file": ([], ["--format", "json=x", "--format", "csv=./x"], "expected one report for x"),
