@@ -234,10 +234,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--promptfoo", type=Path, help="a folder that holds node_modules/promptfoo")
     options = parser.parse_args()
-    console = Console()
-    for shape in (USUAL._replace(cases=options.cases), LARGE):
-        cases = workload(shape, options.seed)
-        speeds = [*measure(cases), *(measure_promptfoo(cases, options.promptfoo) if options.promptfoo else ())]
+    run(Console(), options.cases, options.seed, options.promptfoo)
+
+
+def run(console: Console, count: int, seed: int, promptfoo: Path | None) -> None:
+    """Measure every way on both shapes, then hostile outputs; every way must pass the same cases."""
+    for shape in (USUAL._replace(cases=count), LARGE):
+        cases = workload(shape, seed)
+        speeds = [*measure(cases), *(measure_promptfoo(cases, promptfoo) if promptfoo else ())]
         assert len({speed.passed for speed in speeds if speed.cases == len(cases)}) == 1, speeds
         console.print(as_table(shape, speeds))
     console.print(growth_table(list(hostile())))
