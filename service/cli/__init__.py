@@ -1,7 +1,7 @@
 """The command line: `turnjudge COMMAND`, a module per command group, each read only when it is asked for.
 
 Exit codes (design section 12): 0 fine; 1 the answer is bad; 2 usage, configuration or a file that cannot be read;
-130 interrupted; 141 the reader of our output went away.
+3 some results are errors; 130 interrupted; 141 the reader of our output went away.
 """
 
 import os
@@ -39,6 +39,12 @@ ENTRIES: Final = (
     Entry("tail", "service.cli.kafka", "tail", "Follow verdicts or dead letters."),
     Entry("replay", "service.cli.kafka", "replay", "Send dead letters of a reason to be judged again."),
     Entry("forget", "service.cli.kafka", "forget", "Ask the worker to forget a session."),
+    Entry(
+        "oracle", "service.cli.oracle", "oracle", "Hold outputs against evaluation criteria; oracle lint checks them."
+    ),
+    Entry("evaluate", "service.cli.evaluate", "evaluate", "Say how far the judge agrees with people."),
+    Entry("compare-models", "service.cli.evaluate", "compare_models", "Compare models on the same prompts."),
+    Entry("what-if", "service.cli.evaluate", "what_if", "Show which verdicts a change would flip."),
     Entry("schema", "service.cli.reading", "schema", "Print the JSON Schema of a record."),
     Entry("rules", "service.cli.reading", "rules", "Explain the checks, the hedge codes and the ten items."),
 )
@@ -71,7 +77,7 @@ def turnjudge() -> None:
     """Judge, turn by turn and live, whether a character's reply kept to its character card.
 
     Data goes to stdout or --out, everything else to stderr. Exit codes: 0 fine, 1 the answer is bad, 2 usage or
-    configuration.
+    configuration, 3 some results are errors.
     """
 
 

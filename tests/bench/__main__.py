@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench import core
+from bench import core, oracle
 
 CORE_TURNS = 30_000
 VERSIONS = ("faust-streaming", "aiokafka", "quixstreams", "pydantic", "orjson", "ahocorasick-rs", "daachorse")
@@ -21,12 +21,15 @@ VERSIONS = ("faust-streaming", "aiokafka", "quixstreams", "pydantic", "orjson", 
 def main() -> None:
     """Run the benchmarks asked for."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--only", choices=("core", "hosts"), help="run one of the two")
+    parser.add_argument("--only", choices=("core", "hosts", "oracle"), help="run one of them")
     parser.add_argument("--turns", type=int, default=200_000, help="turns for the worker; the others get a part")
     parser.add_argument("--terms", type=int, default=1_000, help="terms of the lexicon for the hosts")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     console = Console()
+    if options.only == "oracle":
+        oracle.run(console, oracle.USUAL.cases, options.seed, None)
+        return
     report: dict[str, Any] = {"machine": _machine(), "seed": options.seed}
     report["core"] = _core(console, options.seed)
     if options.only != "core":

@@ -28,7 +28,7 @@ def test_schema_prints_the_committed_schema_to_the_byte(name: str) -> None:
 
 def test_schema_names_what_there_is(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["schema", "--help"]) == 0
-    assert f"Names: {', '.join(RECORDS)}." in capfd.readouterr().out
+    assert f"Names: {', '.join(RECORDS)}." in " ".join(capfd.readouterr().out.split())
     assert run(["schema", "turn"]) == 2
     out, err = capfd.readouterr()
     assert out == ""
