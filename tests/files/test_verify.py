@@ -276,6 +276,56 @@ def test_true_made_1_fails_item_9(desk: Desk, capfd: pytest.CaptureFixture[str])
         assert failing(desk, [changed(verdict, edit_row(0, value=value))], capfd) == [{9}]
 
 
+SAID: dict[str, tuple[Change, list[str]]] = {
+    "item 1": (put("verdict", "세계관 밖 고유명사"), ["1 verdict: expected 말투 어긋남"]),
+    "item 2, missing": (
+        drop("touched_term"),
+        [
+            f"2 row: expected the keys {', '.join(VERDICT_KEYS)}, in this order",
+            "5 touched_term: expected the first term that stands in the reply",
+        ],
+    ),
+    "item 2, type": (
+        put("touched_topic", 1),
+        ["2 touched_topic: expected string or null", "5 touched_topic: expected"],
+    ),
+    "item 2, empty": (put("evidence", []), ["2 evidence: expected not to be empty", "8 evidence: expected the rows"]),
+    "item 3": (put("rule_expected", None), ["3 rule_expected: expected the level and first person of the card"]),
+    "item 3, observed": (put("rule_observed", None), ["3 rule_observed: expected the level of the reply and"]),
+    "item 4": (put("off_canon_entities", None), ["4 off_canon_entities: expected the names outside the canon"]),
+    "item 6": (put("recall_source_turn", "T"), ["6 recall_source_turn: expected the first turn with that name"]),
+    "item 7": (put("hedge", ""), ["3 hedge: expected what could not", "7 hedge: expected what could not be compared"]),
+    "item 8": (
+        edit_row(1, agg="count"),
+        [
+            "8 evidence: expected the rows chat_turn.reply_text, character_card.honorific_rule, "
+            "chat_turn.first_person, character_card.first_person, in this order, without agg"
+        ],
+    ),
+    "item 9": (
+        edit_row(2, value="나"),
+        ["9 evidence[2].value: expected the cell chat_turn.first_person, to the letter"],
+    ),
+    "items 8 and 9": (
+        lambda verdict: verdict["evidence"].insert(1, FOREIGN),
+        ["8 evidence: expected the rows", "9 evidence: expected cells of this turn, its card and the lexicon"],
+    ),
+    "item 10": (put("summary", "그래"), ["10 summary: expected one sentence in 존댓말"]),
+}
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_a_miss_is_put_in_words(desk: Desk, kind: str, capfd: pytest.CaptureFixture[str]) -> None:
+    change, words = SAID[kind]
+    write_rows(desk.out, [changed(desk.verdicts()[SPEECH], change)])
+    capfd.readouterr()
+    assert desk.verify("--format", "jsonl") == 1
+    rows = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    said = [f"{row['item']} {row['field']}: expected {row['expected']}" for row in rows if row["kind"] == "failed"]
+    assert len(said) == len(words)
+    assert all(one.startswith(other) for one, other in zip(said, words, strict=True)), said
+
+
 def test_untouched_verdicts_pass_in_any_order(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
     verdicts = desk.verdicts()
     assert failing(desk, verdicts, capfd) == [set()] * 7

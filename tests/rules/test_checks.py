@@ -173,6 +173,7 @@ def test_an_entity_is_recalled_in_either_spelling_and_quoted_as_the_card_has_it(
     row = turn(turn_id="T-20", user_asked_recall=True, user_message="형은?", reply_text="글쎄.")
     decided = decide(*EARLIER, row, card=card(entity_roles=roles)).record
     assert (decided["recall_target"], decided["recall_source_turn"]) == (nfd("솔"), "T-12")
+    assert decide(*EARLIER, row | {"reply_text": "솔이다."}, card=card(entity_roles=roles)).record["verdict"] == KEPT
 
 
 # A turn with every breach at once, and what mends the first of them, one after the other.
