@@ -24,13 +24,13 @@ F = TypeVar("F", bound=Finding)
 class Check(Generic[F]):
     """One rule: `find` always runs, and its columns always stand in the verdict, whichever verdict wins.
 
-    `columns` gives the diagnostic fields of the finding; `evidence` and `summary` are asked only of the check that
-    decides the verdict.
+    Where `find` has nothing to compare it returns None, and the check's columns stay null. `columns` gives the
+    diagnostic fields of the finding; `evidence` and `summary` are asked only of the check that decides the verdict.
     """
 
     name: str
     verdict: str
-    find: Callable[[Reading], F]
+    find: Callable[[Reading], F | None]
     columns: Callable[[F], dict[str, Any]]
     evidence: Callable[[Reading, F], list[EvidenceCell]]
     summary: Callable[[Reading, F], str]

@@ -52,6 +52,8 @@ def judge(turn: Turn, card: CardFacts, lexicon: Lexicon, ear: Ear, namings: Nami
     decided: tuple[Check[Any], Any] | None = None
     for check in CHECKS:
         finding = check.find(reading)
+        if finding is None:
+            continue
         record.update(check.columns(finding))  # type: ignore[typeddict-item]
         if decided is None and finding.holds:
             decided = check, finding

@@ -20,7 +20,7 @@ from schemas.verdict import EvidenceCell, VerdictWord
 class Touch(NamedTuple):
     """The term touched; `topic` and `forbidden` (the card's spelling) are None when its topic is not forbidden."""
 
-    term: str | None
+    term: str
     topic: str | None
     forbidden: str | None
 
@@ -30,12 +30,9 @@ class Touch(NamedTuple):
         return self.topic is not None
 
 
-UNTOUCHED = Touch(None, None, None)
-
-
-def _find(reading: Reading) -> Touch:
+def _find(reading: Reading) -> Touch | None:
     if not reading.hits:
-        return UNTOUCHED
+        return None
     forbidden = reading.card.forbidden
     # An earlier harmless hit must not hide a forbidden one.
     for hit in reading.hits:
@@ -51,7 +48,7 @@ def _columns(touch: Touch) -> dict[str, Any]:
 def _evidence(reading: Reading, touch: Touch) -> list[EvidenceCell]:
     return [
         turn_cell("reply_text", reading.turn.reply_text),
-        lexicon_cell("term", touch.term or ""),
+        lexicon_cell("term", touch.term),
         lexicon_cell("topic", touch.topic or ""),
         card_cell("forbidden_topics", touch.forbidden),
     ]
@@ -59,7 +56,7 @@ def _evidence(reading: Reading, touch: Touch) -> list[EvidenceCell]:
 
 def _summary(reading: Reading, touch: Touch) -> str:
     topic = with_josa(quote(touch.topic or ""), "으로")
-    term = with_josa(quote(touch.term or ""), "이")
+    term = with_josa(quote(touch.term), "이")
     return f"사전이 {topic} 묶어 둔 {term} 답장에 그대로 나와 카드가 막은 소재에 닿았습니다."
 
 

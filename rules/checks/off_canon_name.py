@@ -17,9 +17,9 @@ from schemas.verdict import EvidenceCell, VerdictWord
 
 
 class Strangers(NamedTuple):
-    """The names the card does not know, in the turn's order, as they came; None when the turn's names are null."""
+    """The names the card does not know, in the turn's order, as they came."""
 
-    names: list[str] | None
+    names: list[str]
 
     @property
     def holds(self) -> bool:
@@ -27,9 +27,9 @@ class Strangers(NamedTuple):
         return bool(self.names)
 
 
-def _find(reading: Reading) -> Strangers:
-    if not reading.names:
-        return Strangers(None if reading.names is None else [])
+def _find(reading: Reading) -> Strangers | None:
+    if reading.names is None:
+        return None
     canon = reading.card.canon
     return Strangers([name for folded, name in reading.names.items() if folded not in canon])
 
@@ -48,7 +48,7 @@ def _evidence(reading: Reading, strangers: Strangers) -> list[EvidenceCell]:
 
 
 def _summary(reading: Reading, strangers: Strangers) -> str:
-    names = strangers.names or []
+    names = strangers.names
     shown = "·".join(quote(name) for name in names[:3])
     if len(names) > 3:
         return f"카드에 없는 이름 {shown} 등 {len(names)}개가 이번 회차에 등장해 카드의 세계관을 벗어났습니다."

@@ -11,65 +11,55 @@ Source: spec 000, automatic item 6; design section 3, item 5.
 
 from typing import Any, NamedTuple
 
+from rules.card import AskedRole
 from rules.check import Check, card_cell, turn_cell
-from rules.reading import Asked, Reading
+from rules.reading import Reading
 from rules.wording import quote, with_josa
+from schemas.element import Element
 from schemas.verdict import EvidenceCell, VerdictWord
 
 
 class Forgotten(NamedTuple):
-    """The asked role whose name the reply lacks, with its source turn; None when nothing was forgotten."""
+    """The asked role whose name the reply lacks, and the turn that named it."""
 
-    asked: Asked | None
+    role: AskedRole
+    source: Element
 
     @property
     def holds(self) -> bool:
-        """Whether a name was forgotten."""
-        return self.asked is not None
+        """Whether a name was forgotten: always, since an answered one is no finding."""
+        return True
 
 
-NOTHING = Forgotten(None)
-NO_COLUMNS: dict[str, Any] = {}
-
-
-def _find(reading: Reading) -> Forgotten:
-    if not reading.asked:
-        return NOTHING
-    for asked in reading.asked:
+def _find(reading: Reading) -> Forgotten | None:
+    for asked in reading.asked or ():
         if asked.source is not None and asked.role.entity_folded not in (reading.reply or ""):
-            return Forgotten(asked)
-    return NOTHING
+            return Forgotten(asked.role, asked.source)
+    return None
 
 
 def _columns(forgotten: Forgotten) -> dict[str, Any]:
-    asked = forgotten.asked
-    if asked is None or asked.source is None:
-        return NO_COLUMNS
-    return {"recall_target": asked.role.entity, "recall_source_turn": asked.source.turn_id}
+    return {"recall_target": forgotten.role.entity, "recall_source_turn": forgotten.source.turn_id}
 
 
 def _evidence(reading: Reading, forgotten: Forgotten) -> list[EvidenceCell]:
-    turn, asked = reading.turn, forgotten.asked
-    assert asked is not None and asked.source is not None, "evidence is asked only of a finding that holds"
-    role = asked.role
+    turn, role, source = reading.turn, forgotten.role, forgotten.source
     canon = reading.card.canon.get(role.entity_folded)
     return [
         turn_cell("user_asked_recall", turn.user_asked_recall),
         turn_cell("user_message", turn.user_message),
         card_cell("entity_roles", role.role),
         card_cell("canon_entities", canon) if canon is not None else card_cell("entity_roles", role.entity),
-        turn_cell("turn_id", asked.source.turn_id),
-        turn_cell("reply_text", asked.source.reply_text),
+        turn_cell("turn_id", source.turn_id),
+        turn_cell("reply_text", source.reply_text),
         turn_cell("reply_text", turn.reply_text),
     ]
 
 
 def _summary(reading: Reading, forgotten: Forgotten) -> str:
-    asked = forgotten.asked
-    assert asked is not None and asked.source is not None, "a summary is asked only of a finding that holds"
-    role = with_josa(quote(asked.role.role), "을")
-    entity = with_josa(quote(asked.role.entity), "이")
-    return f"유저가 {role} 물었는데 앞선 회차 {quote(asked.source.turn_id)}에 나온 {entity} 이번 답장에는 없습니다."
+    role = with_josa(quote(forgotten.role.role), "을")
+    entity = with_josa(quote(forgotten.role.entity), "이")
+    return f"유저가 {role} 물었는데 앞선 회차 {quote(forgotten.source.turn_id)}에 나온 {entity} 이번 답장에는 없습니다."
 
 
 RECALL = Check(
