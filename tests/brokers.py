@@ -133,6 +133,13 @@ class KafkaBroker:
         raise KafkaFailed(f"Kafka did not come up at {self.bootstrap}: {self.output()}")
 
 
+def java_tool(name: str, *arguments: str) -> None:
+    """Run one of Kafka's own tools by the name of its class, e.g. "kafka.admin.ConfigCommand"."""
+    subprocess.run(
+        [*_JAVA, name, *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=_START_S
+    )
+
+
 def _properties(folder: Path, listener: str, controller: str) -> dict[str, str]:
     return {
         "process.roles": "broker,controller",
