@@ -238,7 +238,7 @@ async def deliver(
     if not ours():
         return False
     for share in shares:
-        share.held.applied = max(share.held.applied, share.changes.last_offset())
+        share.held.wrote(share.changes.spans())
         share.held.delivered(fetched[share.source.partition][-1].offset + 1, share.held.newest_ms)
     tally.flush(work.metrics, work.touches, int(time.time() * 1000))
     _say(tally)
@@ -271,4 +271,4 @@ async def bury(
             await asyncio.sleep(0)
     await lane.send_rest()
     await asyncio.gather(*[future for _, future in lane.sent])
-    held.applied = max(held.applied, lane.last_offset())
+    held.wrote(lane.spans())

@@ -4,6 +4,7 @@ An element's record is a function of its source record alone, so whoever writes 
 (design section 7).
 """
 
+from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import Any, Final, NamedTuple
 
@@ -139,6 +140,17 @@ class Partition:
         else:
             self.add(decode(element_key, value))
         self.applied = offset
+
+    def wrote(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Note the changelog offsets, first and last of each batch, of records that are inside already.
+
+        `applied` goes on only as far as nothing of another writer lies between: a worker that was stopped and given up
+        by its group may write after its successor did, and would miss the successor's elements for good if it then got
+        the partition back as one it had kept.
+        """
+        for first, last in spans:
+            if first == self.applied + 1:
+                self.applied = last
 
     def forget(self, session_id: str, before: int) -> list[ElementKey]:
         """Drop the elements of a session that have smaller offsets than `before`; return their keys."""

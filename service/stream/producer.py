@@ -59,9 +59,9 @@ class Lane:
             self._open = None
         await self.send()
 
-    def last_offset(self) -> int:
-        """Return the largest offset the broker gave to what was sent; -1 if nothing was. All must be acknowledged."""
-        return max((future.result().offset + count - 1 for count, future in self.sent), default=-1)
+    def spans(self) -> list[tuple[int, int]]:
+        """Return the first and last offset of each batch. All must be acknowledged."""
+        return [(future.result().offset, future.result().offset + count - 1) for count, future in self.sent]
 
 
 class Producer(driver.Producer):

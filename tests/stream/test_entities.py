@@ -71,6 +71,24 @@ def apply(partition: Partition, offset: int, element: Element, *, gone: bool = F
     partition.apply(offset, key, None if gone else encode_value(element))
 
 
+@pytest.mark.parametrize(
+    ("spans", "applied"),
+    [
+        ([], 4),
+        ([(5, 7)], 7),
+        ([(5, 7), (8, 8)], 8),
+        ([(6, 7)], 4),  # somebody else wrote 5: recovery must read it
+        ([(5, 5), (7, 9)], 5),
+        ([(6, 7), (8, 9)], 4),
+    ],
+)
+def test_what_was_written_behind_another_writer_is_left_to_recovery(spans: list[tuple[int, int]], applied: int) -> None:
+    held = Partition()
+    apply(held, 4, FIRST)
+    held.wrote(spans)
+    assert held.applied == applied
+
+
 def test_a_changelog_is_applied_once_and_in_order() -> None:
     held, later = Partition(), FIRST._replace(offset=9, turn_id="T-0009")
     apply(held, 0, later)
