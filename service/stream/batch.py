@@ -130,8 +130,7 @@ class Share:
             for lane in self.lanes:
                 await lane.send()
             await asyncio.sleep(0)
-        for lane in self.lanes:
-            await lane.send_rest()
+        await asyncio.gather(*[lane.send_rest() for lane in self.lanes])
 
     def _stamp(self) -> Stamp:
         snapshot = self._work.reference.snapshot
