@@ -20,6 +20,7 @@ from service.stream.batch import Forget, bury, deliver, rounds
 from service.stream.logs import ENGINE
 from service.stream.recovery import refuse_reset_input, replay
 from service.stream.thread import ConsumerThread
+from service.stream.watchdog import Sign
 
 logger = logging.getLogger(__name__)
 
@@ -273,6 +274,18 @@ class Consumer(driver.Consumer):
         if self.app.rebalancing or self._checked_generation != self.app.consumer_generation_id:
             return "the group is rebalancing or the state is being recovered"
         return None if assigned else "no partitions are assigned"
+
+    def sign(self) -> Sign:
+        """Return the sign of life that the watchdog looks at."""
+        generation = self.app.consumer_generation_id
+        try:
+            held = [tp for tp in self.assignment() if tp.topic == self._source]
+        except ConsumerNotStarted:
+            held = []
+        following = {tp.partition: self._delivered.get(tp) or self._committed_offset.get(tp) or 0 for tp in held}
+        applied = sum(self._partitions.applied(number) or 0 for number in following)
+        judging = not self.app.rebalancing and self._checked_generation == generation
+        return Sign((generation, sum(following.values()), applied, self._work.slices), judging, following)
 
     def show_lag(self) -> None:
         """Set the lag of each partition: the end the broker last told, less what is delivered."""
