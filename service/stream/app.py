@@ -164,7 +164,8 @@ class Deadline:
 async def _serve(judging: Judging, deadline: Deadline) -> int:
     """Run the worker's parts until a signal, a crash or the end of the reference thread."""
     settings, reference = judging.settings, judging.reference
-    loop, failures, stop = asyncio.get_running_loop(), [], asyncio.Event()
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    failures: list[BaseException] = []
     app = App(judging)
     health = Health(settings.http_host, settings.http_port, judging.metrics, lambda: _why_not_ready(app, stop))
     address = await health.start()
@@ -193,13 +194,14 @@ async def _serve(judging: Judging, deadline: Deadline) -> int:
     watchdog.stop()
     if running.done() and (error := running.exception()):
         failures.append(error)
-    deadline.begin(FAILED if failures else DEADLINE)
+    failures.extend([app.crash_reason] if app.crash_reason else [])
+    deadline.begin(_code(failures) or DEADLINE)
     await app.stop()
     running.cancel()
     await reference.stop()
     await health.stop()
     _say_end(judging)
-    return _exit_code([*failures, *([app.crash_reason] if app.crash_reason else [])])
+    return _exit_code(failures if failures or not app.crash_reason else [app.crash_reason])
 
 
 def _say_end(judging: Judging) -> None:
@@ -251,6 +253,14 @@ def _consumer(app: App) -> Consumer:
     return cast(Consumer, consumer)
 
 
+def _code(failures: list[BaseException]) -> int:
+    """Return the exit code that some failures come to, 0 if there are none."""
+    for kind, code in ((TooManyFaults, FAULTS), (Stalled, STALLED)):
+        if any(isinstance(error, kind) for error in failures):
+            return code
+    return FAILED if failures else 0
+
+
 def _exit_code(failures: list[BaseException]) -> int:
     for error in failures:
         if isinstance(error, OperatorError):
@@ -258,8 +268,6 @@ def _exit_code(failures: list[BaseException]) -> int:
     for error in failures:
         if isinstance(error, TooManyFaults):
             logger.error("stopped, for %s; what failed is not committed, and a release that can judge it will", error)
-            return FAULTS
-        if isinstance(error, Stalled):
-            return STALLED
-        logger.error("ended by %s", type(error).__name__, exc_info=error)
-    return FAILED if failures else 0
+        elif not isinstance(error, Stalled):
+            logger.error("ended by %s", type(error).__name__, exc_info=error)
+    return _code(failures)
