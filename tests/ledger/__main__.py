@@ -26,7 +26,7 @@ _SHORT = Size(records=2_400, rate=60.0, times=2)
 _LONG = Size(records=20_000, rate=150.0, times=6)
 _SHORT_MIXED = 4  # faults of the one mixed run
 _LONG_MIXED = 6
-_LONG_END_S = 35 * 60.0  # no mixed run begins later
+_LONG_MIN = 35.0  # no mixed run begins later
 
 
 class Job(NamedTuple):
@@ -114,12 +114,12 @@ def line(seed: int, results: Sequence[Result], seconds: float) -> str:
     )
 
 
-def _more(seed: int, faults: Sequence[Fault], began: float, *, long: bool) -> Iterator[Job]:
-    if not long:
+def _more(seed: int, faults: Sequence[Fault], end: float | None) -> Iterator[Job]:
+    if end is None:
         yield mixed(faults, f"{seed}/mixed", _SHORT._replace(times=1), _SHORT_MIXED)
         return
     for number in count(1):
-        if time.monotonic() - began > _LONG_END_S:
+        if time.monotonic() > end:
             return
         yield mixed(faults, f"{seed}/mixed-{number}", _LONG._replace(times=2), _LONG_MIXED)
 
@@ -127,7 +127,8 @@ def _more(seed: int, faults: Sequence[Fault], began: float, *, long: bool) -> It
 def main() -> int:
     """Run the ledger."""
     parser = argparse.ArgumentParser(prog="python -m ledger", description=__doc__)
-    parser.add_argument("--long", action="store_true", help="more turns, every fault more often, mixed for 35 minutes")
+    parser.add_argument("--long", action="store_true", help="more turns, every fault more often, many mixed runs")
+    parser.add_argument("--minutes", type=float, default=_LONG_MIN, help="of a long ledger: begin no mixed run later")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--only", metavar="NAMES", help="these faults alone, comma-separated")
     parser.add_argument("--logs", type=Path, metavar="DIR", help="keep what the workers wrote, a folder per run")
@@ -141,7 +142,8 @@ def main() -> int:
         folder = options.logs or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="turnjudge-ledger-")))
         ledger = Ledger(folder, stack)
         jobs = [alone(fault, options.seed, size) for fault in FAULTS + LONG_ONLY if fault.name in wanted]
-        more = _more(options.seed, faults, began, long=options.long) if "mixed" in wanted else iter(())
+        end = began + 60 * options.minutes if options.long else None
+        more = _more(options.seed, faults, end) if "mixed" in wanted else iter(())
         ledger.do_all(jobs, more, options.lanes)
     print(line(options.seed, ledger.results, time.monotonic() - began))
     return 1 if any(result.figures.violations for result in ledger.results) else 0

@@ -78,10 +78,10 @@ class Feeder:
         """Go on."""
         self._resumed.set()
 
-    def finish(self) -> None:
-        """Send the rest at once and wait until it is acknowledged."""
+    def finish(self, least: int) -> None:
+        """Send at once what lacks to so many records in all, and wait until everything is acknowledged."""
         self.close()
-        self.burst(len(self._waiting))
+        self.burst(max(0, least - len(self._sent)))
         self._world.flush()
 
     def close(self) -> None:

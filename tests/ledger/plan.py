@@ -12,6 +12,7 @@ CARDS = 12
 TERMS = 60
 TURNS_A_SESSION = 20
 POISON_SHARE = 0.02
+SPARE = 3  # a plan has so many times the records a run will send at least, for faults that send more
 _POISON = tuple(value for _, value, _ in BAD)
 # The one of 2 MB would be most of the bytes of a run, so it comes a tenth as often as the others.
 _WEIGHTS = tuple(0.1 if len(value or b"") > 1_000_000 else 1.0 for value in _POISON)
@@ -34,10 +35,10 @@ class Plan(NamedTuple):
 
 
 def make_plan(seed: str, count: int) -> Plan:
-    """Make a plan of so many records: every branch of the judge, names, recalls, forbidden terms and poison."""
+    """Make a plan of so many records and more: every branch of the judge, recalls, forbidden terms and poison."""
     rng = random.Random(seed)
     cards, lexicon = make_cards(rng, CARDS), make_lexicon(rng, TERMS)
-    turns = make_turns(rng, count, cards, lexicon, max(1, count // TURNS_A_SESSION))
+    turns = make_turns(rng, SPARE * count, cards, lexicon, max(1, count // TURNS_A_SESSION))
     return Plan(seed, cards, lexicon, [_planned(rng, turn) for turn in turns])
 
 

@@ -138,8 +138,8 @@ class Run:
         return Books(*read)
 
     def end(self) -> Checked:
-        """Send the rest, drain, end the workers, and check."""
-        self.feeder.finish()
+        """Send what lacks, drain, end the workers, and check."""
+        self.feeder.finish(self.size.records)
         self.until("everything is committed", self._is_drained, DRAIN_S)
         self.fleet.dismiss()
         return Checker(self.books(), self.history, self.world.settings).check(
