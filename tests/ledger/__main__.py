@@ -114,6 +114,11 @@ def line(seed: int, results: Sequence[Result], seconds: float) -> str:
     )
 
 
+def exit_code(results: Sequence[Result]) -> int:
+    """Return 1 if anything was not as it must be."""
+    return 1 if any(result.figures.violations for result in results) else 0
+
+
 def _more(seed: int, faults: Sequence[Fault], end: float | None) -> Iterator[Job]:
     if end is None:
         yield mixed(faults, f"{seed}/mixed", _SHORT._replace(times=1), _SHORT_MIXED)
@@ -146,7 +151,7 @@ def main() -> int:
         more = _more(options.seed, faults, end) if "mixed" in wanted else iter(())
         ledger.do_all(jobs, more, options.lanes)
     print(line(options.seed, ledger.results, time.monotonic() - began))
-    return 1 if any(result.figures.violations for result in ledger.results) else 0
+    return exit_code(ledger.results)
 
 
 if __name__ == "__main__":

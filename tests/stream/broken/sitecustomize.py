@@ -53,4 +53,4 @@ elif _KIND in ("no progress", "no recovery"):
     if _KIND == "no progress":
         consumer.Consumer._judge = _never  # type: ignore[method-assign, assignment] # noqa: SLF001
     else:
-        consumer.recover = _never  # type: ignore[attr-defined]
+        consumer.recover = _never  # type: ignore[attr-defined, assignment]
