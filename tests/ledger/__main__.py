@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -91,9 +91,9 @@ class Ledger:
 
     def do_all(self, jobs: Sequence[Job], more: Iterator[Job], lanes: int) -> None:
         """Do jobs side by side, `more` of them after those that shake their broker."""
-        with ThreadPoolExecutor(lanes + 1) as pool:
+        with ThreadPoolExecutor(lanes) as pool:
             calm = [pool.submit(self.do, job) for job in jobs if not job.shakes_broker]
-            for job in (*(job for job in jobs if job.shakes_broker), *more):
+            for job in chain((job for job in jobs if job.shakes_broker), more):
                 self.do(job)
             for future in calm:
                 future.result()
