@@ -5,6 +5,7 @@ Ends with one line of figures. `--seed` repeats the choices of an earlier run, n
 
 import argparse
 import random
+import signal
 import sys
 import tempfile
 import threading
@@ -93,10 +94,14 @@ class Ledger:
         """Do jobs side by side, `more` of them after those that shake their broker."""
         with ThreadPoolExecutor(lanes) as pool:
             calm = [pool.submit(self.do, job) for job in jobs if not job.shakes_broker]
-            for job in chain((job for job in jobs if job.shakes_broker), more):
-                self.do(job)
-            for future in calm:
-                future.result()
+            try:
+                for job in chain((job for job in jobs if job.shakes_broker), more):
+                    self.do(job)
+                for future in calm:
+                    future.result()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
 
 
 def line(seed: int, results: Sequence[Result], seconds: float) -> str:
@@ -139,6 +144,7 @@ def main() -> int:
     parser.add_argument("--logs", type=Path, metavar="DIR", help="keep what the workers wrote, a folder per run")
     parser.add_argument("--lanes", type=int, default=2, help="how many runs side by side that leave their broker alone")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that brokers and workers end with it
     began = time.monotonic()
     faults, size = (FAULTS + LONG_ONLY, _LONG) if options.long else (FAULTS, _SHORT)
     wanted = options.only.split(",") if options.only else [*(fault.name for fault in faults), "mixed"]
