@@ -138,7 +138,15 @@ class Share:
             for lane in self.lanes:
                 await lane.send()
             await asyncio.sleep(0)
+
+    async def finish(self) -> None:
+        """Send what is left and await the acknowledgement of everything.
+
+        Raises:
+            KafkaError: something was not delivered.
+        """
         await asyncio.gather(*[lane.send_rest() for lane in self.lanes])
+        await asyncio.gather(*[future for lane in self.lanes for _, future in lane.sent])
 
     def _stamp(self) -> Stamp:
         snapshot = self._work.reference.snapshot
@@ -239,12 +247,17 @@ async def deliver(
         TooManyFaults: faults of our own are above their limit; the process must end likewise.
     """
     tally = Tally()
-    shares = []
-    for number, records in fetched.items():
-        share = Share(work, producer, number, partitions[number])
-        shares.append(share)
-        await share.judge(records, tally, ours)
-    await asyncio.gather(*[future for share in shares for lane in share.lanes for _, future in lane.sent])
+    shares: list[Share] = []
+    finishing: list[asyncio.Task[None]] = []
+    try:
+        for number, records in fetched.items():
+            shares.append(Share(work, producer, number, partitions[number]))
+            await shares[-1].judge(records, tally, ours)
+            finishing.append(asyncio.ensure_future(shares[-1].finish()))  # while the next partition is judged
+        await asyncio.gather(*finishing)
+    finally:
+        for task in finishing:
+            task.cancel()
     if not ours():
         return False
     for share in shares:
