@@ -24,6 +24,8 @@ from stream.world import Worker, World, wait_for
 PARTITIONS = 3
 EVENT_S = 90.0
 DRAIN_S = 150.0
+WORK = 300  # records that are sent at once around a fault
+FAILED, REFUSED, DEADLINE = 1, 2, 70  # exit codes of a worker
 _CLOCKS = ROOT / "tests/ledger/clock"
 # SIGTERM ends a worker that has not begun to listen to it as it ends any process.
 _OWN_CODES = frozenset({0, -signal.SIGKILL, -signal.SIGTERM})
