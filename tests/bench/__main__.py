@@ -102,11 +102,11 @@ def _latency(console: Console, options: argparse.Namespace, report: Report) -> l
     if maximum is None:
         raise SystemExit("latency: expected --maximum, or the part hosts before it")
     found = latency.measure(maximum, options.terms, options.seed, console)
-    rows = [
-        (f"{each.share:.0%}", f"{each.per_s:,.0f}", f"{each.p50_ms:.0f}", f"{each.p99_ms:.0f}", f"{each.p999_ms:.0f}")
-        for each in found
-    ]
-    columns = ("of the maximum", "turns a second", "p50 ms", "p99 ms", "p99.9 ms")
+    rows = []
+    for each in found:
+        waits = [f"{ms:.0f}" for ms in (each.p50_ms, each.p99_ms, each.p999_ms)]
+        rows.append((f"{each.share:.0%}", f"{each.per_s:,.0f}", *waits, f"{each.starved:.0%}"))
+    columns = ("of the maximum", "turns a second", "p50 ms", "p99 ms", "p99.9 ms", "worker without a core")
     _show(console, f"append of a turn to append of its verdict, maximum {maximum:,.0f} a second", columns, rows)
     return _as_rows(found)
 

@@ -17,7 +17,10 @@ _SLICE_S = 0.005
 
 
 class Latency(NamedTuple):
-    """Percentiles in ms of the turns of one rate, and the rate that was held."""
+    """Percentiles in ms of the turns of one rate, and the rate that was held.
+
+    `starved` is the share of the time in which the worker could have run and had no core: what a shared machine adds.
+    """
 
     share: float
     wanted_per_s: float
@@ -26,6 +29,7 @@ class Latency(NamedTuple):
     p50_ms: float
     p99_ms: float
     p999_ms: float
+    starved: float
 
 
 def measure(maximum_per_s: float, terms: int, seed: int, console: Console) -> list[Latency]:
@@ -47,14 +51,16 @@ def _measured(run: rig.Run, share: float, per_s: float, rows: list[tuple[bytes, 
     with rig.worker(run) as processes:
         rig.produce(run, run.turns, first)
         rig.await_verdicts(run, len(first), processes)
+        waited_s = rig.waited_s(processes[0])
         sent, seconds = _feed(run, per_s, rows[100:])
+        starved = (rig.waited_s(processes[0]) - waited_s) / seconds
         rig.await_verdicts(run, len(first) + sent, processes)
     stamps = rig.stamps(run)
     begin = min(stamps.turns[-sent:]) + WARM_S * 1000
     pairs = zip(stamps.turns, stamps.verdicts, strict=True)
     waits = sorted(verdict - turn for turn, verdict in pairs if turn >= begin)
-    at = [waits[min(len(waits) - 1, int(len(waits) * part))] for part in (0.5, 0.99, 0.999)]
-    return Latency(share, per_s, sent / seconds, len(waits), *at)
+    p50, p99, p999 = (float(waits[min(len(waits) - 1, int(len(waits) * part))]) for part in (0.5, 0.99, 0.999))
+    return Latency(share, per_s, sent / seconds, len(waits), p50, p99, p999, starved)
 
 
 def _feed(run: rig.Run, per_s: float, rows: list[tuple[bytes, bytes]]) -> tuple[int, float]:

@@ -145,6 +145,11 @@ def cpu_s(processes: Sequence[subprocess.Popen[bytes]]) -> float:
     return ticks / _TICKS_A_S
 
 
+def waited_s(process: subprocess.Popen[bytes]) -> float:
+    """Return how long the main thread of a process was ready to run and had no core."""
+    return int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[1]) / 1e9
+
+
 def await_verdicts(run: Run, count: int, processes: Sequence[subprocess.Popen[bytes]]) -> float:
     """Wait for so many verdicts; return the CPU time of a turn in µs, from the first verdicts seen to the last."""
     consumer = Consumer({"bootstrap.servers": run.bootstrap, "group.id": "count"})
