@@ -100,8 +100,10 @@ class Run:
         return KafkaAdminClient(bootstrap_servers=self.broker.bootstrap)
 
     def ready(self, worker: Worker) -> bool:
-        """Tell whether a worker is ready, or has ended."""
-        return worker.process.poll() is not None or worker.get("/readyz").status == 200
+        """Tell whether a worker is ready, is one more than there are partitions, or has ended."""
+        if worker.process.poll() is not None:
+            return True
+        return worker.get("/readyz").body.strip() in ("ready", "no partitions are assigned")
 
     def a_worker(self) -> Worker:
         """Return one that runs, by chance."""
