@@ -82,8 +82,16 @@ setup-bench: .venv-bench/.complete
 	@touch $@
 
 .PHONY: bench
-bench: setup-bench kafka ## speed of the step and of the worker, beside a Faust agent and Quix Streams
-	@PYTHONPATH=.:tests .venv-bench/bin/python -m bench
+bench: setup-bench kafka ## what judging costs; parts by BENCH="--only core --plot", see --help
+	@PYTHONPATH=.:tests .venv-bench/bin/python -m bench $(BENCH)
+
+.PHONY: ledger
+ledger: setup kafka ## the worker through real faults, every topic held to the plan; some minutes, SEED=N repeats one
+	@PYTHONPATH=.:tests .venv/bin/python -m ledger $(if $(SEED),--seed $(SEED))
+
+.PHONY: ledger-long
+ledger-long: setup kafka ## the same with more turns and kills, some 40 minutes
+	@PYTHONPATH=.:tests .venv/bin/python -m ledger --long $(if $(SEED),--seed $(SEED))
 
 .PHONY: schemas
 schemas: setup ## the JSON Schemas, written anew from the models

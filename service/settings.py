@@ -64,6 +64,7 @@ _Port = Annotated[int, Field(ge=0, le=65_535), Expected("a port from 0 to 65535"
 _Seconds = Annotated[
     float, Field(gt=0, le=86_400, allow_inf_nan=False), Expected("a number of seconds over 0, at most 86400")
 ]
+_Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), Expected("a share over 0, at most 1")]
 _Ttl = Annotated[int, Field(ge=1, le=3_650 * 86_400), Expected("a whole number of seconds from 1 to 315360000")]
 _Protocol = Annotated[
     Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"],
@@ -195,6 +196,13 @@ class WorkerSettings(KafkaSettings):
     heartbeat_interval_s: _Seconds = Field(3.0, description="time between heartbeats to the group, in seconds")
     rebalance_timeout_s: _Seconds = Field(60.0, description="longest time the group waits to rebalance, in seconds")
     settle_timeout_s: _Seconds = Field(10.0, description="grace for the running batch at a rebalance, in seconds")
+    max_fault_run: _Count = Field(20, description="turns that fail in a row by our own fault before the worker stops")
+    max_fault_ratio: _Share = Field(
+        0.1, description="share of the last 1000 turns that may fail by our own fault before the worker stops"
+    )
+    stall_timeout_s: _Seconds = Field(
+        300.0, description="time without progress, with lag left, before the worker ends itself, in seconds"
+    )
     max_models: _Count = Field(50, description="models that get a metric label of their own; the rest is 'other'")
     max_topics: _Count = Field(200, description="forbidden topics that get a metric label; the rest is 'other'")
     log_level: _LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
@@ -205,6 +213,8 @@ class WorkerSettings(KafkaSettings):
             raise ValueError(_line("heartbeat_interval_s", f"at most a third of {_env('session_timeout_s')}"))
         if self.rebalance_timeout_s <= 2 * self.settle_timeout_s:
             raise ValueError(_line("rebalance_timeout_s", f"more than twice {_env('settle_timeout_s')}"))
+        if self.stall_timeout_s <= self.rebalance_timeout_s:
+            raise ValueError(_line("stall_timeout_s", f"more than {_env('rebalance_timeout_s')}"))
         return self
 
 

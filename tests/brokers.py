@@ -35,14 +35,17 @@ class KafkaFailed(RuntimeError):
 class KafkaBroker:
     """One broker and controller in one process; its data and ports outlive `stop` and `kill`, until `close`.
 
-    `properties` are server properties added to, or put over, those of `_properties`.
+    `properties` are server properties added to, or put over, those of `_properties`. `listeners` are listeners beside
+    the plain one, each with its security protocol; their addresses are in `addresses`.
     """
 
-    def __init__(self, properties: Mapping[str, str] | None = None) -> None:
+    def __init__(self, properties: Mapping[str, str] | None = None, listeners: Mapping[str, str] | None = None) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="turnjudge-kafka-"))
         self._process: subprocess.Popen[bytes] | None = None
         self.bootstrap = f"127.0.0.1:{free_port()}"
-        settings = _properties(self._folder, self.bootstrap, f"127.0.0.1:{free_port()}") | dict(properties or {})
+        self.addresses = {name: f"127.0.0.1:{free_port()}" for name in listeners or {}}
+        settings = _properties(self._folder, self.bootstrap, f"127.0.0.1:{free_port()}")
+        settings |= _beside(settings, self.addresses, listeners or {}) | dict(properties or {})
         self._settings_file.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
 
     @property
@@ -133,6 +136,13 @@ class KafkaBroker:
         raise KafkaFailed(f"Kafka did not come up at {self.bootstrap}: {self.output()}")
 
 
+def java_tool(name: str, *arguments: str) -> None:
+    """Run one of Kafka's own tools by the name of its class, e.g. "kafka.admin.ConfigCommand"."""
+    subprocess.run(
+        [*_JAVA, name, *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=_START_S
+    )
+
+
 def _properties(folder: Path, listener: str, controller: str) -> dict[str, str]:
     return {
         "process.roles": "broker,controller",
@@ -155,4 +165,15 @@ def _properties(folder: Path, listener: str, controller: str) -> dict[str, str]:
         # Without it a broker that was killed is let in again only after 9 s.
         "broker.session.timeout.ms": "2000",
         "broker.heartbeat.interval.ms": "500",
+    }
+
+
+def _beside(settings: Mapping[str, str], addresses: Mapping[str, str], listeners: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties that add listeners to those of `settings`."""
+    added = "".join(f",{name}://{address}" for name, address in addresses.items())
+    protocols = {"PLAINTEXT": "PLAINTEXT", "CONTROLLER": "PLAINTEXT", **listeners}
+    return {
+        "listeners": settings["listeners"] + added,
+        "advertised.listeners": settings["advertised.listeners"] + added,
+        "listener.security.protocol.map": ",".join(f"{name}:{kind}" for name, kind in protocols.items()),
     }

@@ -57,10 +57,12 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     **dict.fromkeys(
         (
             *("STOP_DEADLINE_S", "SESSION_TIMEOUT_S", "HEARTBEAT_INTERVAL_S", "REBALANCE_TIMEOUT_S"),
-            "SETTLE_TIMEOUT_S",
+            *("SETTLE_TIMEOUT_S", "STALL_TIMEOUT_S"),
         ),
         ((FOREIGN, "0", "-1", "nan", "inf", "86401"), "a number of seconds over 0, at most 86400"),
     ),
+    "MAX_FAULT_RUN": ((FOREIGN, "0"), "a whole number from 1 to 1000000"),
+    "MAX_FAULT_RATIO": ((FOREIGN, "0", "1.1", "nan", "-0.5"), "a share over 0, at most 1"),
     "MAX_MODELS": ((FOREIGN, "0"), "a whole number from 1 to 1000000"),
     "MAX_TOPICS": ((FOREIGN, "0"), "a whole number from 1 to 1000000"),
     "LOG_LEVEL": ((FOREIGN, "10"), "one of DEBUG, INFO, WARNING, ERROR"),
@@ -94,6 +96,7 @@ APART: tuple[tuple[dict[str, str], str, str], ...] = (
     ),
     ({"SESSION_TIMEOUT_S": "8"}, "HEARTBEAT_INTERVAL_S", "at most a third of TURNJUDGE_SESSION_TIMEOUT_S"),
     ({"SETTLE_TIMEOUT_S": "30"}, "REBALANCE_TIMEOUT_S", "more than twice TURNJUDGE_SETTLE_TIMEOUT_S"),
+    ({"STALL_TIMEOUT_S": "60"}, "STALL_TIMEOUT_S", "more than TURNJUDGE_REBALANCE_TIMEOUT_S"),
 )
 
 # Of each setting: a text, and what it is read as.
@@ -121,6 +124,9 @@ READ: dict[str, tuple[str, object]] = {
     "heartbeat_interval_s": ("1", 1.0),
     "rebalance_timeout_s": ("21", 21.0),
     "settle_timeout_s": ("0.5", 0.5),
+    "max_fault_run": ("3", 3),
+    "max_fault_ratio": ("0.5", 0.5),
+    "stall_timeout_s": ("61", 61.0),
     "max_models": ("1", 1),
     "max_topics": ("2", 2),
     "log_level": ("warning", "WARNING"),

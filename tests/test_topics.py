@@ -83,6 +83,7 @@ def test_all_topics_are_made_as_the_design_wants_them(settings: KafkaSettings) -
         assert int(configs["max.message.bytes"]) == limits.get(field, MIB), field
     assert int(made["changelog"][1]["segment.ms"]) == 3_600_000
     assert float(made["changelog"][1]["min.cleanable.dirty.ratio"]) == 0.1
+    assert int(made["changelog"][1]["max.compaction.lag.ms"]) == 86_400_000
     assert check_topics(settings) == 3
 
 

@@ -3,7 +3,7 @@
 import gc
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -15,14 +15,16 @@ from rules.verify import ITEMS
 from schemas.turn import Turn
 from service.decode import Caps
 from service.errors import OperatorError
-from service.files.judging import Order, Tally, judge_file
+from service.files.judging import Judge, Judging, Order, Tally, judge_file
 from service.files.readers import STDIN, RawRow, Refused, opened, shown, turn_file
-from service.files.reference import Reference, read_reference
+from service.files.reference import Reference, Sources, read_reference
+from service.files.sharing import shared
 from service.files.verifying import Checked, Failed, Finding, verify_file
 from service.files.writing import written
 
 _CAPS: Final = Caps()
 _STEP_ROWS: Final = 1000
+_MAX_JOBS: Final = 64
 _OPTIONS: Final = (
     click.option("--cards", required=True, metavar="FILE", help="Cards, JSONL or CSV."),
     click.option("--lexicon", required=True, metavar="FILE", help="Topic lexicon, JSONL or CSV."),
@@ -98,7 +100,14 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
 @_with_options
 @click.option("--out", metavar="FILE", help="Where the verdicts go; without it, stdout.")
 @click.option("--rejects", metavar="FILE", help="Where rows without a verdict go, as JSONL; without it, stderr.")
-def judge(turns: str, against: _Against, out: str | None, rejects: str | None) -> None:
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1, max=_MAX_JOBS),
+    default=1,
+    show_default=True,
+    help="Processes that judge; each takes whole sessions, and the output is the same to the byte.",
+)
+def judge(turns: str, against: _Against, out: str | None, rejects: str | None, jobs: int) -> None:
     """Judge TURNS, a file of chat turns (JSONL, or CSV by its name; - is JSONL from stdin).
 
     Writes one verdict a line, in the order of the turns, and nothing else. A row that is refused, or whose character
@@ -110,16 +119,26 @@ def judge(turns: str, against: _Against, out: str | None, rejects: str | None) -
         source = stack.enter_context(turn_file(turns, against.caps, again=against.order is Order.ID))
         reject = _say_reject if rejects is None else _reject_into(stack.enter_context(written(rejects)))
         result = stack.enter_context(written(out))
+        judging = stack.enter_context(_judging(reference.sources, against, jobs))
         for refused in reference.refused:
             reject(refused, None)
         # What is loaded stays for the whole run, so the collector need not walk it again and again.
         gc.freeze()
-        tally = judge_file(source, reference.snapshot, against.caps, against.order, result.write, reject, _tracked)
+        tally = judge_file(source, judging, against.order, result.write, reject, _tracked)
     tally.refused.update(refused.refusal.reason for refused in reference.refused)
     if rejects is not None or sys.stderr.isatty():
         click.echo(_summary(tally), err=True)
     if tally.refused:
         click.get_current_context().exit(1)
+
+
+@contextmanager
+def _judging(sources: Sources, against: _Against, jobs: int) -> Iterator[Judging]:
+    if jobs == 1:
+        yield Judge(sources.snapshot(), against.caps, against.order)
+    else:
+        with shared(sources, against.caps, against.order, jobs) as judging:
+            yield judging
 
 
 def _refuse_same(inputs: tuple[str, ...], results: tuple[str | None, ...] = (None, None)) -> None:
@@ -203,7 +222,7 @@ def verify(verdicts: str, turns: str, against: _Against, form: str) -> None:
         checked = verify_file(
             (shown(verdicts), file),
             source,
-            reference.snapshot,
+            reference.sources.snapshot(),
             against.caps,
             against.order,
             lambda finding: report(shown(verdicts), finding),

@@ -3,15 +3,30 @@
 from typing import NamedTuple
 
 from rules.profile import PROFILES
+from schemas.card import Card
+from schemas.lexicon import Entry
+from schemas.profile import Profile
 from service.decode import Caps
 from service.files.readers import Refused, Say, read_cards, read_lexicon, say_on_stderr
 from service.snapshot import Snapshot, snapshot
 
 
-class Reference(NamedTuple):
-    """A snapshot, and the rows of its files that were not taken."""
+class Sources(NamedTuple):
+    """What a snapshot is built from, as it can be handed to another process."""
 
-    snapshot: Snapshot
+    cards: tuple[Card, ...]
+    entries: tuple[Entry, ...]
+    profile: Profile
+
+    def snapshot(self) -> Snapshot:
+        """Build it."""
+        return snapshot(self.cards, self.entries, self.profile)
+
+
+class Reference(NamedTuple):
+    """Cards and lexicon, and the rows of their files that were not taken."""
+
+    sources: Sources
     refused: tuple[Refused, ...]
 
 
@@ -23,5 +38,5 @@ def read_reference(cards: str, lexicon: str, profile: str, caps: Caps, say: Say 
     """
     taken_cards, taken_entries = read_cards(cards, caps, say), read_lexicon(lexicon, caps, say)
     chosen = next(known for known in PROFILES if known.name == profile)
-    made = snapshot(taken_cards.records, taken_entries.records, chosen)
-    return Reference(made, taken_cards.refused + taken_entries.refused)
+    sources = Sources(tuple(taken_cards.records), tuple(taken_entries.records), chosen)
+    return Reference(sources, taken_cards.refused + taken_entries.refused)

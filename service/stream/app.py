@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import threading
+from contextlib import suppress
 from typing import Any, Final, cast
 
 import faust
@@ -20,6 +21,7 @@ from service.metrics import Metrics
 from service.settings import WorkerSettings
 from service.stream.batch import Judging
 from service.stream.consumer import Consumer
+from service.stream.guard import TooManyFaults
 from service.stream.health import Health
 from service.stream.logs import ENGINE, set_up_logs
 from service.stream.outgoing import Limits
@@ -27,12 +29,14 @@ from service.stream.producer import BATCH_BYTES, MAX_REQUEST_BYTES, Producer
 from service.stream.reference import Reference
 from service.stream.table import TABLE_NAME, EntityStore, EntityTable
 from service.stream.topics import check_topics
+from service.stream.watchdog import Sign, Stalled, Watchdog, lag_by
 
 logger = logging.getLogger(__name__)
 
 FAILED: Final = 1
-OPERATOR: Final = 2
+FAULTS: Final = 3
 DEADLINE: Final = 70
+STALLED: Final = 75
 DEFAULT_LIMIT_BYTES: Final = 1_048_588
 _REQUEST_TIMEOUT_S: Final = 30.0
 _TICK_S: Final = 1.0
@@ -94,8 +98,8 @@ class App(faust.App):
 def run_worker(settings: WorkerSettings) -> int:
     """Judge until SIGTERM or SIGINT; return the exit code.
 
-    0: drained. 70: the stop took longer than its deadline. 1: something was not delivered, or broke. Nothing
-    undelivered is committed in any case.
+    0: drained. 1: something was not delivered, or broke. 3: faults of our own were above their limit. 70: the stop
+    took longer than its deadline. 75: nothing moved any more. Nothing undelivered is committed in any case.
 
     Raises:
         OperatorError: wrong topics or settings, or a state that does not fit the input.
@@ -160,7 +164,8 @@ class Deadline:
 async def _serve(judging: Judging, deadline: Deadline) -> int:
     """Run the worker's parts until a signal, a crash or the end of the reference thread."""
     settings, reference = judging.settings, judging.reference
-    loop, failures, stop = asyncio.get_running_loop(), [], asyncio.Event()
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    failures: list[BaseException] = []
     app = App(judging)
     health = Health(settings.http_host, settings.http_port, judging.metrics, lambda: _why_not_ready(app, stop))
     address = await health.start()
@@ -170,26 +175,54 @@ async def _serve(judging: Judging, deadline: Deadline) -> int:
         failures.append(error)
         stop.set()
 
+    def stalled(error: Stalled) -> None:
+        """Called by the watchdog's thread: if the event loop does not listen, the deadline ends it."""
+        logger.error("stopping, for %s", error)
+        deadline.begin(STALLED)
+        loop.call_soon_threadsafe(fail, error)
+
+    watchdog = Watchdog(settings.stall_timeout_s, lag_by(settings), stalled)
+
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     reference.start(fail)
-    running = asyncio.ensure_future(_run(app))
+    watchdog.start()
+    running = asyncio.ensure_future(_run(app, watchdog))
     stopping = asyncio.ensure_future(stop.wait())
     await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stop.set()
+    watchdog.stop()
     if running.done() and (error := running.exception()):
         failures.append(error)
-    deadline.begin(FAILED if failures else DEADLINE)
+    failures.extend([app.crash_reason] if app.crash_reason else [])
+    deadline.begin(_code(failures) or DEADLINE)
     await app.stop()
     running.cancel()
     await reference.stop()
     await health.stop()
-    return _exit_code([*failures, *([app.crash_reason] if app.crash_reason else [])])
+    _say_end(judging)
+    return _exit_code(failures if failures or not app.crash_reason else [app.crash_reason])
 
 
-async def _run(app: App) -> None:
-    """Start the app once cards and lexicon are read, and stay until it ends."""
-    await app.judging.reference.loaded.wait()
+def _say_end(judging: Judging) -> None:
+    """Say what was counted, for whoever reads the metrics of a process that is gone."""
+
+    def counted(name: str, **labels: str) -> int:
+        return int(judging.metrics.registry.get_sample_value(name, labels) or 0)
+
+    consumed = counted("judge_records_consumed_total", topic=judging.topics.chat_turns)
+    outcomes = ("judged", "dead_letter", "tombstone", "abandoned")
+    completed = [counted("judge_records_completed_total", outcome=outcome) for outcome in outcomes]
+    logger.info("ended: %d consumed, %d judged, %d dead letters, %d tombstones, %d abandoned", consumed, *completed)
+
+
+async def _run(app: App, watchdog: Watchdog) -> None:
+    """Start the app once cards and lexicon are read, and stay until it ends; show the watchdog what moves."""
+    reference = app.judging.reference
+    while not reference.loaded.is_set():
+        with suppress(TimeoutError):
+            await asyncio.wait_for(reference.loaded.wait(), _TICK_S)
+        watchdog.sign = Sign((reference.taken,), judging=False, next={})
     app.judging.show_build()
     started = asyncio.ensure_future(app.start())
     ended = asyncio.ensure_future(app.wait_until_stopped())
@@ -201,6 +234,7 @@ async def _run(app: App) -> None:
             if started.done():
                 started.result()
                 _consumer(app).show_lag()
+                watchdog.sign = _consumer(app).sign()
     finally:
         started.cancel()
         ended.cancel()
@@ -219,10 +253,21 @@ def _consumer(app: App) -> Consumer:
     return cast(Consumer, consumer)
 
 
+def _code(failures: list[BaseException]) -> int:
+    """Return the exit code that some failures come to, 0 if there are none."""
+    for kind, code in ((TooManyFaults, FAULTS), (Stalled, STALLED)):
+        if any(isinstance(error, kind) for error in failures):
+            return code
+    return FAILED if failures else 0
+
+
 def _exit_code(failures: list[BaseException]) -> int:
     for error in failures:
         if isinstance(error, OperatorError):
             raise error
     for error in failures:
-        logger.error("ended by %s", type(error).__name__, exc_info=error)
-    return FAILED if failures else 0
+        if isinstance(error, TooManyFaults):
+            logger.error("stopped, for %s; what failed is not committed, and a release that can judge it will", error)
+        elif not isinstance(error, Stalled):
+            logger.error("ended by %s", type(error).__name__, exc_info=error)
+    return _code(failures)

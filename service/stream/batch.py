@@ -18,6 +18,7 @@ from service.metrics import Metrics
 from service.settings import WorkerSettings
 from service.step import Accepted, DeadLetter, step
 from service.stream.entities import DAY_MS, ElementKey, Partition, Partitions, encode_key, encode_value
+from service.stream.guard import FaultLimit
 from service.stream.outgoing import HEADERS_BYTES, VERSION, Limits, Source, Stamp, letter
 from service.stream.producer import BATCH_OVERHEAD_BYTES, Lane
 from service.stream.reference import Reference
@@ -47,6 +48,8 @@ class Judging:
         self.metrics = metrics
         self.reference = reference
         self.touches = Touches()
+        self.faults = FaultLimit(settings.max_fault_run, settings.max_fault_ratio)
+        self.slices = 0  # a sign of life while a batch takes long
 
     def show_build(self) -> None:
         """Say in the metrics what is running."""
@@ -118,11 +121,16 @@ class Share:
         return self.verdicts, self.letters, self.changes
 
     async def judge(self, records: Sequence[Any], tally: Tally, ours: Callable[[], bool]) -> None:
-        """Judge records slice by slice until their end, or until the partition is no longer ours."""
+        """Judge records slice by slice until their end, or until the partition is no longer ours.
+
+        Raises:
+            TooManyFaults: faults of our own are above their limit.
+        """
         at, stamp = 0, self._stamp()
         while at < len(records) and ours():
             reached, unknown = self._slice(records, at, stamp, tally)
             at = reached
+            self._work.slices += 1
             if unknown:
                 tally.refreshed = True
                 await self._work.reference.refresh(_REFRESH_S)
@@ -130,8 +138,15 @@ class Share:
             for lane in self.lanes:
                 await lane.send()
             await asyncio.sleep(0)
-        for lane in self.lanes:
-            await lane.send_rest()
+
+    async def finish(self) -> None:
+        """Send what is left and await the acknowledgement of everything.
+
+        Raises:
+            KafkaError: something was not delivered.
+        """
+        await asyncio.gather(*[lane.send_rest() for lane in self.lanes])
+        await asyncio.gather(*[future for lane in self.lanes for _, future in lane.sent])
 
     def _stamp(self) -> Stamp:
         snapshot = self._work.reference.snapshot
@@ -190,6 +205,7 @@ class Share:
         if len(value) + len(key) + len(turn.turn_id) * 4 > self._verdict_room:
             return False
         self.verdicts.add(key, value, stamp.headers(verdict, record.value, record.offset, time_ms), self._now_ms)
+        self._work.faults.verdict()
         tally.times_ms.append(time_ms)
         label = verdict.verdict, turn.model_id
         tally.verdicts[label] = tally.verdicts.get(label, 0) + 1
@@ -206,6 +222,7 @@ class Share:
         if isinstance(result, Accepted):
             room = self._verdict_room
             result = DeadLetter(result.turn, Reason.TOO_LARGE, f"verdict: expected at most {room} bytes")
+        self._work.faults.dead_letter(result.reason)
         sent = letter(record, self.source, time_ms, result, self._work.limits.dead_letters)
         self.letters.add(sent.key, sent.value, sent.headers, self._now_ms)
         tally.reasons[result.reason] += 1
@@ -227,18 +244,24 @@ async def deliver(
 
     Raises:
         KafkaError: something was not delivered; the process must end, for its memory is ahead of the changelog.
+        TooManyFaults: faults of our own are above their limit; the process must end likewise.
     """
     tally = Tally()
-    shares = []
-    for number, records in fetched.items():
-        share = Share(work, producer, number, partitions[number])
-        shares.append(share)
-        await share.judge(records, tally, ours)
-    await asyncio.gather(*[future for share in shares for lane in share.lanes for _, future in lane.sent])
+    shares: list[Share] = []
+    finishing: list[asyncio.Task[None]] = []
+    try:
+        for number, records in fetched.items():
+            shares.append(Share(work, producer, number, partitions[number]))
+            await shares[-1].judge(records, tally, ours)
+            finishing.append(asyncio.ensure_future(shares[-1].finish()))  # while the next partition is judged
+        await asyncio.gather(*finishing)
+    finally:
+        for task in finishing:
+            task.cancel()
     if not ours():
         return False
     for share in shares:
-        share.held.applied = max(share.held.applied, share.changes.last_offset())
+        share.held.wrote(share.changes.spans())
         share.held.delivered(fetched[share.source.partition][-1].offset + 1, share.held.newest_ms)
     tally.flush(work.metrics, work.touches, int(time.time() * 1000))
     _say(tally)
@@ -271,4 +294,4 @@ async def bury(
             await asyncio.sleep(0)
     await lane.send_rest()
     await asyncio.gather(*[future for _, future in lane.sent])
-    held.applied = max(held.applied, lane.last_offset())
+    held.wrote(lane.spans())

@@ -18,8 +18,9 @@ from faust.types import TP
 
 from service.stream.batch import Forget, bury, deliver, rounds
 from service.stream.logs import ENGINE
-from service.stream.recovery import refuse_reset_input, replay
+from service.stream.recovery import recover, refuse_reset_input
 from service.stream.thread import ConsumerThread
+from service.stream.watchdog import Sign
 
 logger = logging.getLogger(__name__)
 
@@ -83,8 +84,15 @@ class Consumer(driver.Consumer):
         if self._batch is not None and not self._batch.done():
             await asyncio.wait({self._batch})
         # A commit that is under way may have begun before the last batch was delivered.
-        await self.maybe_wait_for_commit_to_finish()
-        await self.force_commit()
+        try:
+            await self.maybe_wait_for_commit_to_finish()
+            await self.force_commit()
+        except asyncio.CancelledError:
+            # A thread that closes in the middle of a rebalance cancels the commit, and would end by it, not closed.
+            task = asyncio.current_task()
+            if not self.app.should_stop or (task is not None and task.cancelling()):
+                raise
+            logger.warning("the last commit was cut off by the stop; another worker will repeat what it held")
 
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         """Settle before Faust forgets what was read; it would do so first and commit nothing."""
@@ -146,7 +154,8 @@ class Consumer(driver.Consumer):
             elif tp.topic == self._source:
                 turns[tp] = records
             else:
-                await self._recover(tp, records)
+                await recover(self.app.tables.recovery, self._partitions[tp.partition], tp, records)
+                self._work.metrics.recovery_remaining_records.set(self.app.tables.recovery.active_remaining_total())
         await self._check_input(generation, bool(turns))
         if turns and not is_live():
             unused, turns = unused | turns, {}
@@ -230,17 +239,6 @@ class Consumer(driver.Consumer):
             newest_ms = self._partitions[tp.partition].newest_ms
             metrics.watermark_timestamp_seconds.labels(str(tp.partition)).set(newest_ms / 1000)
 
-    async def _recover(self, tp: TP, records: list[Any]) -> None:
-        recovery = self.app.tables.recovery
-        if tp not in recovery.active_tps:
-            return
-        await replay(self._partitions[tp.partition], tp, records)
-        recovery.active_offsets[tp] = max(records[-1].offset, recovery.active_offsets[tp] or 0)
-        self._work.metrics.recovery_remaining_records.set(recovery.active_remaining_total())
-        if recovery.in_recovery and not recovery.need_recovery():
-            # Only the event: Faust's own tick would not set it again if recovery were marked as ended here.
-            recovery.signal_recovery_end.set()
-
     async def _check_input(self, generation: int, has_turns: bool) -> None:
         """Once a generation, before its first batch: refuse a state that is ahead of the input."""
         if self._checked_generation == generation or not (has_turns or self.app.tables.actives_ready):
@@ -267,12 +265,30 @@ class Consumer(driver.Consumer):
     def why_not_ready(self) -> str | None:
         """Return what keeps this worker from judging, None if nothing does."""
         try:
-            assigned = any(tp.topic == self._source for tp in self.assignment())
+            assigned = self.assignment()
         except ConsumerNotStarted:
             return "the worker is starting"
-        if self.app.rebalancing or self._checked_generation != self.app.consumer_generation_id:
-            return "the group is rebalancing or the state is being recovered"
-        return None if assigned else "no partitions are assigned"
+        if self._is_spare(assigned):
+            return "no partitions are assigned"
+        return None if self._is_judging() else "the group is rebalancing or the state is being recovered"
+
+    def _is_spare(self, assigned: set[TP]) -> bool:
+        return bool(self.app.consumer_generation_id) and not (assigned or self.app.rebalancing)
+
+    def _is_judging(self) -> bool:
+        return not self.app.rebalancing and self._checked_generation == self.app.consumer_generation_id
+
+    def sign(self) -> Sign:
+        """Return the sign of life that the watchdog looks at."""
+        try:
+            assigned = self.assignment()
+        except ConsumerNotStarted:
+            return Sign((), judging=False, next={})
+        held = [tp for tp in assigned if tp.topic == self._source]
+        following = {tp.partition: self._delivered.get(tp) or self._committed_offset.get(tp) or 0 for tp in held}
+        applied = sum(self._partitions.applied(number) or 0 for number in following)
+        mark = self.app.consumer_generation_id, sum(following.values()), applied, self._work.slices
+        return Sign(mark, self._is_spare(assigned) or self._is_judging(), following)
 
     def show_lag(self) -> None:
         """Set the lag of each partition: the end the broker last told, less what is delivered."""

@@ -4,7 +4,9 @@ An element's record is a function of its source record alone, so whoever writes 
 (design section 7).
 """
 
+from collections.abc import Iterable
 from heapq import heappop, heappush
+from sys import intern
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -91,12 +93,15 @@ class Partition:
         self.newest_ms = 0
         self.committed_ms = 0
         self._delivered: list[tuple[int, int]] = []
+        self._last: Element | None = None
         self._buckets: dict[int, list[Element]] = {}
         self._order: list[int] = []
 
     def add(self, element: Element) -> None:
         """Put an element in; one that is there already changes nothing."""
-        before = len(self.sessions.get(element.session_id, _NO_NAMINGS).get(element.name, ()))
+        namings = self.sessions.get(element.session_id, _NO_NAMINGS)
+        before = len(namings.get(element.name, ()))
+        element = self._sharing(element, namings)
         store(self.sessions, (element,))
         if len(self.sessions[element.session_id][element.name]) == before:
             return
@@ -108,6 +113,17 @@ class Partition:
             bucket = self._buckets[number] = []
             heappush(self._order, number)
         bucket.append(element)
+
+    def _sharing(self, element: Element, namings: Namings) -> Element:
+        """Return an equal element made of strings that are held already: a recovery reads each of them anew.
+
+        Names recur over sessions, the session over its names, and a turn's text over the names of the turn; without
+        this an element takes half as much again (`make bench`, growth).
+        """
+        whole = element if self._last is None or self._last[2:] != element[2:] else self._last
+        session_id = next(iter(namings.values()))[0].session_id if namings else element.session_id
+        self._last = Element(session_id, intern(element.name), *whole[2:])
+        return self._last
 
     def remove(self, key: ElementKey) -> bool:
         """Take an element out; tell whether it was there."""
@@ -139,6 +155,17 @@ class Partition:
         else:
             self.add(decode(element_key, value))
         self.applied = offset
+
+    def wrote(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Note the changelog offsets, first and last of each batch, of records that are inside already.
+
+        `applied` goes on only as far as nothing of another writer lies between: a worker that was stopped and given up
+        by its group may write after its successor did, and would miss the successor's elements for good if it then got
+        the partition back as one it had kept.
+        """
+        for first, last in spans:
+            if first == self.applied + 1:
+                self.applied = last
 
     def forget(self, session_id: str, before: int) -> list[ElementKey]:
         """Drop the elements of a session that have smaller offsets than `before`; return their keys."""

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+import threading
 import time
 from typing import Final
 
@@ -59,11 +60,17 @@ class Seldom(logging.Filter):
         return True
 
 
+def _on_thread_end(ended: threading.ExceptHookArgs) -> None:
+    name = ended.thread.name if ended.thread else "?"
+    logging.getLogger(__name__).error("thread %s ended", name, exc_info=ended.exc_value or ended.exc_type())
+
+
 def set_up_logs(level: str) -> None:
     """Send our logs from `level` on, and warnings of the libraries, to stderr."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(OneLine())
     handler.addFilter(Seldom())
+    threading.excepthook = _on_thread_end
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)

@@ -24,7 +24,10 @@ BATCH_OVERHEAD_BYTES: Final = 61 + 64
 class Lane:
     """Record batches on their way to one output partition, in order.
 
-    Records are added without waiting; `send` hands full batches to the producer, `send_rest` the open one too.
+    Records are added without waiting; `send` hands full batches to the producer, `send_rest` the open one too. A batch
+    is handed over only when the one before is acknowledged: a broker that refuses a batch may take the next one, and
+    verdicts of a session would stand in the topic before those of its earlier turns. The engine has one batch of a
+    partition on its way at a time anyway.
     """
 
     def __init__(self, producer: aiokafka.AIOKafkaProducer, topic: str, partition: int) -> None:
@@ -45,23 +48,37 @@ class Lane:
             self.add(key, value, headers, timestamp_ms)
 
     async def send(self) -> None:
-        """Hand the full batches to the producer; waits while it holds an earlier one of this partition."""
-        while self._full:
-            batch = self._full.pop(0)
-            batch.close()
-            future = await self._producer.send_batch(batch, self._topic, partition=self._partition)
-            self.sent.append((batch.record_count(), future))
+        """Hand over full batches as far as those before are acknowledged; does not wait for that.
+
+        Raises:
+            KafkaError: an earlier batch was refused.
+        """
+        while self._full and (not self.sent or self.sent[-1][1].done()):
+            await self._hand_over()
+
+    async def _hand_over(self) -> None:
+        if self.sent:
+            await self.sent[-1][1]
+        batch = self._full.pop(0)
+        batch.close()
+        future = await self._producer.send_batch(batch, self._topic, partition=self._partition)
+        self.sent.append((batch.record_count(), future))
 
     async def send_rest(self) -> None:
-        """Hand all batches to the producer."""
+        """Hand over all batches; the last one is not acknowledged then.
+
+        Raises:
+            KafkaError: an earlier batch was refused.
+        """
         if self._open is not None:
             self._full.append(self._open)
             self._open = None
-        await self.send()
+        while self._full:
+            await self._hand_over()
 
-    def last_offset(self) -> int:
-        """Return the largest offset the broker gave to what was sent; -1 if nothing was. All must be acknowledged."""
-        return max((future.result().offset + count - 1 for count, future in self.sent), default=-1)
+    def spans(self) -> list[tuple[int, int]]:
+        """Return the first and last offset of each batch. All must be acknowledged."""
+        return [(future.result().offset, future.result().offset + count - 1) for count, future in self.sent]
 
 
 class Producer(driver.Producer):

@@ -28,6 +28,21 @@ async def replay(held: Partition, tp: TP, records: Sequence[Any]) -> None:
         await asyncio.sleep(0)
 
 
+async def recover(recovery: Any, held: Partition, tp: TP, records: Sequence[Any]) -> None:
+    """Apply a fetch of the changelog, and tell Faust's recovery, which may be at its end by it.
+
+    Raises:
+        OperatorError: as `replay`.
+    """
+    if tp not in recovery.active_tps:
+        return
+    await replay(held, tp, records)
+    recovery.active_offsets[tp] = max(records[-1].offset, recovery.active_offsets[tp] or 0)
+    if recovery.in_recovery and not recovery.need_recovery():
+        # Only the event: Faust's own tick would not set it again if recovery were marked as ended here.
+        recovery.signal_recovery_end.set()
+
+
 def refuse_reset_input(partitions: Partitions, ends: Mapping[TP, int], topics: TopicNames) -> None:
     """Check that no element came from an offset the input does not have: then the input was reset, the state was not.
 

@@ -142,7 +142,10 @@ def _pair(key: bytes | None) -> tuple[str, str] | None:
 
 
 class Reference:
-    """The newest snapshot, kept by a thread; `failed` is called in the event loop if the thread dies."""
+    """The newest snapshot, kept by a thread; `failed` is called in the event loop if the thread dies.
+
+    `taken` counts the records read so far.
+    """
 
     def __init__(self, settings: WorkerSettings, profile: Profile, metrics: Metrics) -> None:
         self._settings = settings
@@ -153,6 +156,7 @@ class Reference:
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self.snapshot: Snapshot | None = None
+        self.taken = 0
         self.loaded = asyncio.Event()
 
     def start(self, failed: Callable[[BaseException], None]) -> None:
@@ -241,6 +245,7 @@ class Reference:
                 problem = put(Row(record.key, record.value))
                 if problem:
                     problems[partition.topic, problem] = problems.get((partition.topic, problem), 0) + 1
+            self.taken += len(records)
             newest_ms = max(record.timestamp for record in records)
             self._metrics.reference_timestamp_seconds.labels(kind).set(newest_ms / 1000)
         for (topic, problem), count in problems.items():

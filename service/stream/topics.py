@@ -14,8 +14,13 @@ from service.settings import KafkaSettings
 _KIB: Final = 1024
 _MIB: Final = 1024 * _KIB
 _ROOM: Final = 64 * _KIB  # for key, headers and the batch around a record
-# Changelog segments end early, so that what was overwritten or dropped is compacted away and recovery stays short.
-_CHANGELOG: Final = {"segment.ms": "3600000", "min.cleanable.dirty.ratio": "0.1"}
+# Changelog segments end early, so that what was overwritten or dropped is compacted away and recovery stays short; and
+# a day bounds how long a forgotten session's text stays in a log that is too quiet to reach the ratio.
+_CHANGELOG: Final = {
+    "segment.ms": "3600000",
+    "min.cleanable.dirty.ratio": "0.1",
+    "max.compaction.lag.ms": "86400000",
+}
 
 CREATED: Final = "created"
 LEFT: Final = "left as it is"

@@ -1,10 +1,12 @@
-"""Print the speed of the step and of the worker, and write the figures to `.benchmarks/` (make bench)."""
+"""Print what judging costs, part by part, and write the figures to `.benchmarks/` (make bench)."""
 
 import argparse
 import importlib.metadata
 import json
+import os
 import platform
 import time
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,78 +14,157 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench import core, oracle
+from bench import core, files, flat, growth, hosts, latency, oracle, plots, rig
 
 CORE_TURNS = 30_000
 VERSIONS = ("faust-streaming", "aiokafka", "quixstreams", "pydantic", "orjson", "ahocorasick-rs", "daachorse")
+Report = dict[str, Any]
 
 
 def main() -> None:
-    """Run the benchmarks asked for."""
+    """Run the parts asked for."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--only", choices=("core", "hosts", "oracle"), help="run one of them")
-    parser.add_argument("--turns", type=int, default=200_000, help="turns for the worker; the others get a part")
+    parser.add_argument("--only", choices=PARTS, action="append", help="run this part only; may be given several times")
+    parser.add_argument("--turns", type=int, default=200_000, help="turns for the worker; other hosts get a part")
+    parser.add_argument("--file-turns", type=int, default=1_000_000, help="turns of the file")
+    parser.add_argument("--entries", type=int, default=growth.ENTRIES, help="most elements that are recovered")
     parser.add_argument("--terms", type=int, default=1_000, help="terms of the lexicon for the hosts")
+    parser.add_argument("--rounds", type=int, default=2, help="rounds of all hosts; the best of each counts")
+    parser.add_argument(
+        "--maximum", type=float, help="turns a second that latency is measured below; else the worker's"
+    )
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--plot", action="store_true", help="draw PNG files, too")
     options = parser.parse_args()
     console = Console()
-    if options.only == "oracle":
-        oracle.run(console, oracle.USUAL.cases, options.seed, None)
-        return
-    report: dict[str, Any] = {"machine": _machine(), "seed": options.seed}
-    report["core"] = _core(console, options.seed)
-    if options.only != "core":
-        report["hosts"] = _hosts(console, options, report["core"]["1000"])
-    folder = Path(".benchmarks")
-    folder.mkdir(exist_ok=True)
-    file = folder / f"{time.strftime('%Y%m%d-%H%M%S')}.json"
-    file.write_text(json.dumps(report, indent=2) + "\n")
-    console.print(f"written to {file}")
+    report: Report = {"machine": _machine(), "seed": options.seed, "options": vars(options) | {"only": options.only}}
+    for name, part in PARTS.items():
+        if name in (options.only or PARTS):
+            report[name] = part(console, options, report)
+    folder = Path(".benchmarks") / time.strftime("%Y%m%d-%H%M%S")
+    folder.mkdir(parents=True)
+    report["machine"]["load"] = os.getloadavg()
+    (folder / "report.json").write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    drawn = plots.draw(report, folder) if options.plot else []
+    console.print(f"written to {folder}: report.json", *(file.name for file in drawn))
 
 
-def _core(console: Console, seed: int) -> dict[str, float]:
-    table = Table("terms", "µs a turn", "turns a second", title="the step, one core, CPU time")
-    figures: dict[str, float] = {}
+def _core(console: Console, options: argparse.Namespace, report: Report) -> dict[str, float]:
+    rows, figures = [], {}
     for terms in (1_000, 100_000):
-        load = core.workload(CORE_TURNS, terms, seed)
+        load = core.workload(CORE_TURNS, terms, options.seed)
         figures[str(terms)] = us = core.cpu_us(partial(core.judge_all, load), CORE_TURNS)
-        table.add_row(f"{terms:,}", f"{us:.1f}", f"{1e6 / us:,.0f}")
-    console.print(table)
-    few = core.workload(3_000, 1_000, seed)
+        rows.append((f"{terms:,}", f"{us:.1f}", f"{1e6 / us:,.0f}"))
+    _show(console, "the step, one core, CPU time", ("terms", "µs a turn", "turns a second"), rows)
+    few = core.workload(3_000, 1_000, options.seed)
     parts = dict(core.stages(few))
     whole = core.cpu_us(lambda: core.judge_all(few), len(few.turns))
-    shares = Table("stage", "µs a turn", "share", title=f"its stages, each alone, of {whole:.1f} µs")
-    for name, us in {**parts, "between them": whole - sum(parts.values())}.items():
-        shares.add_row(name, f"{us:.1f}", f"{us / whole:.0%}")
-    console.print(shares)
+    shares = {**parts, "between them": whole - sum(parts.values())}
+    stages = [(name, f"{us:.1f}", f"{us / whole:.0%}") for name, us in shares.items()]
+    _show(console, f"its stages, each alone, of {whole:.1f} µs", ("stage", "µs a turn", "share"), stages)
     return figures
 
 
-def _hosts(console: Console, options: argparse.Namespace, step_us: float) -> list[dict[str, Any]]:
-    from bench import hosts
-
-    speeds = hosts.measure(options.turns, options.terms, options.seed, console)
-    worker = speeds[0]
-    table = Table("host", "turns", "turns a second", "µs a turn", "hosting µs", "worker is", "worker's hosting is")
-    for speed in speeds:
-        cost = speed.us - step_us
-        table.add_row(
-            speed.host,
-            f"{speed.verdicts:,}",
-            f"{speed.per_s:,.0f}",
-            f"{speed.us:.1f}",
-            f"{cost:.1f}",
-            f"{worker.per_s / speed.per_s:.1f} times as fast",
-            f"1/{cost / max(worker.us - step_us, 0.1):.1f}",
+def _flat(console: Console, options: argparse.Namespace, report: Report) -> list[dict[str, Any]]:
+    costs = flat.measure(options.seed)
+    first = {cost.kind: cost.us for cost in reversed(costs)}
+    rows = [
+        (
+            cost.kind,
+            f"{cost.size:,}",
+            f"{cost.us:.1f}",
+            f"{1e6 / cost.us:,.0f}",
+            f"{cost.us / first[cost.kind] - 1:+.0%}",
         )
-    table.title = f"on a real Kafka, {hosts.PARTITIONS} partitions, state and acknowledgement on"
+        for cost in costs
+    ]
+    columns = ("against", "size", "µs a turn", "turns a second", "to the first")
+    _show(console, "the step against sizes, one core, CPU time", columns, rows)
+    return _as_rows(costs)
+
+
+def _hosts(console: Console, options: argparse.Namespace, report: Report) -> list[dict[str, Any]]:
+    speeds = hosts.measure(options.turns, options.terms, options.seed, options.rounds, console)
+    worker = speeds[0]
+    step_us = report["core"]["1000"] if "core" in report else None
+    rows = []
+    for speed in speeds:
+        hosting = "" if step_us is None else f"{speed.cpu_us - step_us:.1f}"
+        times = f"{worker.per_s / speed.per_s:.2f}"
+        rows.append((speed.host, f"{speed.verdicts:,}", f"{speed.per_s:,.0f}", f"{speed.cpu_us:.1f}", hosting, times))
+    columns = ("host", "turns", "turns a second", "CPU µs a turn", "of it hosting", "worker is times as fast")
+    _show(console, f"on a real Kafka, {rig.PARTITIONS} partitions", columns, rows)
+    return _as_rows(speeds)
+
+
+def _latency(console: Console, options: argparse.Namespace, report: Report) -> list[dict[str, Any]]:
+    maximum = options.maximum or (report["hosts"][0]["per_s"] if "hosts" in report else None)
+    if maximum is None:
+        raise SystemExit("latency: expected --maximum, or the part hosts before it")
+    found = latency.measure(maximum, options.terms, options.seed, console)
+    rows = []
+    for each in found:
+        waits = [f"{ms:.0f}" for ms in (each.p50_ms, each.p99_ms, each.p999_ms)]
+        rows.append((f"{each.share:.0%}", f"{each.per_s:,.0f}", *waits, f"{each.starved:.0%}"))
+    columns = ("of the maximum", "turns a second", "p50 ms", "p99 ms", "p99.9 ms", "worker without a core")
+    _show(console, f"append of a turn to append of its verdict, maximum {maximum:,.0f} a second", columns, rows)
+    return _as_rows(found)
+
+
+def _growth(console: Console, options: argparse.Namespace, report: Report) -> Report:
+    recovered = growth.recoveries(options.seed, options.entries, console)
+    rows = [(f"{each.entries:,}", f"{each.seconds:.1f}", f"{each.peak_mb:,.0f}") for each in recovered]
+    _show(console, "from a worker's start to its first verdict", ("elements", "s", "peak MB"), rows)
+    held, rocks = growth.alone("memory", options.entries), growth.alone("rocks", min(options.entries, 300_000))
+    figures = [
+        ("memory: bytes an element", f"{held['bytes']:.0f}", f"{held['over_bytes']:.0f} over its payload"),
+        ("memory: apply from the changelog, µs", f"{held['apply_us']:.1f}", ""),
+        ("RocksDB: bytes of memory an element", f"{rocks['bytes']:.0f}", f"and {rocks['disk_bytes']:.0f} on disk"),
+        ("RocksDB: put, µs", f"{rocks['put_us']:.1f}", ""),
+        ("RocksDB: read a session of four, µs", f"{rocks['session_us']:.1f}", "a turn, where memory reads none"),
+    ]
+    _show(console, "elements in memory, and in RocksDB", ("what", "figure", ""), figures)
+    return {"recovery": _as_rows(recovered), "memory": held, "rocks": rocks}
+
+
+def _files(console: Console, options: argparse.Namespace, report: Report) -> list[dict[str, Any]]:
+    found = files.measure(options.file_turns, options.seed, console)
+    rows = [(f"{e.jobs}", f"{e.turns:,}", f"{e.seconds:.1f}", f"{e.cpu_s:.1f}", f"{e.peak_mb:.0f}") for e in found]
+    _show(console, "turnjudge judge", ("jobs", "turns", "s", "CPU s", "peak MB"), rows)
+    return _as_rows(found)
+
+
+def _oracle(console: Console, options: argparse.Namespace, report: Report) -> None:
+    oracle.run(console, oracle.USUAL.cases, options.seed, None)
+
+
+PARTS: dict[str, Callable[[Console, argparse.Namespace, Report], Any]] = {
+    "core": _core,
+    "flat": _flat,
+    "hosts": _hosts,
+    "latency": _latency,
+    "growth": _growth,
+    "files": _files,
+    "oracle": _oracle,
+}
+
+
+def _show(console: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    table = Table(*columns, title=title, title_justify="left")
+    for row in rows:
+        table.add_row(*row)
     console.print(table)
-    return hosts.as_rows(speeds)
+
+
+def _as_rows(found: Iterable[Any]) -> list[dict[str, Any]]:
+    return [each._asdict() for each in found]
 
 
 def _machine() -> dict[str, Any]:
     versions = {name: importlib.metadata.version(name) for name in VERSIONS}
-    return {"python": platform.python_version(), "machine": platform.machine(), "versions": versions}
+    cores, load = os.cpu_count(), os.getloadavg()
+    machine = {"python": platform.python_version(), "machine": platform.machine(), "cores": cores, "load_before": load}
+    return {**machine, "versions": versions}
 
 
 if __name__ == "__main__":

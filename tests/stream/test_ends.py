@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 from kafka import KafkaAdminClient
+from kafka.admin import ConfigResource
 
 from brokers import KafkaBroker
 from stream.conftest import Make
 from stream.test_worker import CARD, turn
-from stream.world import World, encode, wait_for, world
+from stream.world import World, encode, headers, wait_for, world
 
 
 @pytest.fixture
@@ -111,3 +112,28 @@ def test_a_batch_that_cannot_be_delivered_is_not_committed(own_world: tuple[Kafk
     worker.end(signal.SIGTERM)
     assert worker.process.returncode in (1, 70)
     assert made.committed() == 1
+
+
+def test_a_refused_batch_is_not_overtaken_by_the_next(make_world: Make, kafka: KafkaBroker) -> None:
+    made = make_world(1)
+    name = made.settings.topics.turn_verdicts
+    made.load([CARD], [])
+    # Verdicts of some 700 KiB in one fetch: a batch of 512 KiB and a smaller one.
+    made.send_turns([turn(number, reply_text="가" * 10_000) for number in range(24)])
+
+    def limit(size: int) -> None:
+        with KafkaAdminClient(bootstrap_servers=kafka.bootstrap) as admin:
+            admin.alter_configs([ConfigResource("TOPIC", name, configs={"max.message.bytes": str(size)})])
+
+    worker = made.worker()
+    assert worker.address  # it has asked for the limit, and judges nothing yet
+    worker.process.send_signal(signal.SIGSTOP)
+    limit(300_000)
+    worker.process.send_signal(signal.SIGCONT)
+    assert worker.wait() == 1
+    assert made.committed() == 0
+    limit(2 * 1024 * 1024)
+    made.worker()
+    wait_for("everything committed", lambda: made.committed() == 24)
+    first = list(dict.fromkeys(int(headers(each)["offset"]) for each in made.read(name)))
+    assert first == list(range(24))

@@ -1,5 +1,7 @@
 """The table: its bytes are golden, and what goes in and out of a partition."""
 
+import gc
+import tracemalloc
 from dataclasses import dataclass
 
 import pytest
@@ -69,6 +71,24 @@ def test_a_value_of_another_shape_is_refused(value: bytes) -> None:
 def apply(partition: Partition, offset: int, element: Element, *, gone: bool = False) -> None:
     key = encode_key(element.session_id, element.name, element.offset)
     partition.apply(offset, key, None if gone else encode_value(element))
+
+
+@pytest.mark.parametrize(
+    ("spans", "applied"),
+    [
+        ([], 4),
+        ([(5, 7)], 7),
+        ([(5, 7), (8, 8)], 8),
+        ([(6, 7)], 4),  # somebody else wrote 5: recovery must read it
+        ([(5, 5), (7, 9)], 5),
+        ([(6, 7), (8, 9)], 4),
+    ],
+)
+def test_what_was_written_behind_another_writer_is_left_to_recovery(spans: list[tuple[int, int]], applied: int) -> None:
+    held = Partition()
+    apply(held, 4, FIRST)
+    held.wrote(spans)
+    assert held.applied == applied
 
 
 def test_a_changelog_is_applied_once_and_in_order() -> None:
@@ -148,3 +168,43 @@ def test_a_partition_that_is_dropped_takes_its_changelog_offset_with_it() -> Non
     assert (partitions.applied(3), partitions.applied(4), partitions.count()) == (12, None, 1)
     partitions.drop(3)
     assert (partitions.applied(3), partitions.count(), partitions[3].sessions) == (None, 0, {})
+
+
+def test_an_element_takes_at_most_400_bytes_over_its_text() -> None:
+    count = 20_000
+    reply = "바람이 차니까 목도리를 꼭 챙겨서 기다릴게요. " * 3
+    pairs = []
+    for number in range(count):
+        turn = number // 2
+        element = Element(
+            f"S-{turn // 2:07d}", f"이름-{number % 4}", 10**7 + turn, f"T-{turn:08d}", f"{turn} {reply}", turn
+        )
+        pairs.append((encode_key(element.session_id, element.name, element.offset), encode_value(element)))
+    held = Partition()
+    tracemalloc.start()
+    try:
+        for offset, (key, value) in enumerate(pairs):
+            held.apply(offset, key, value)
+        gc.collect()
+        taken = tracemalloc.get_traced_memory()[0] / count
+    finally:
+        tracemalloc.stop()
+    assert held.count == count
+    assert taken - sum(len(key) + len(value) for key, value in pairs) / count <= 400
+
+
+def test_elements_share_strings_and_stay_what_they_were() -> None:
+    told = [
+        Element("S", "하람", 7, "T-7", "그래.", 5),
+        Element("S", "별하", 7, "T-7", "그래.", 5),
+        Element("S", "가온", 8, "T-7", "그래.", 5),
+        Element("S-2", "하람", 8, "T-7", None, 6),
+        Element("S", "하람", 8, "T-8", "아니.", 5),
+    ]
+    held = Partition()
+    for offset, each in enumerate(told):
+        held.apply(offset, encode_key(each.session_id, each.name, each.offset), encode_value(each))
+    kept = [each for session in held.sessions.values() for known in session.values() for each in known]
+    assert sorted(kept, key=told.index) == told
+    assert held.sessions["S"]["하람"][0].reply_text is held.sessions["S"]["별하"][0].reply_text
+    assert held.sessions["S"]["하람"][0].name is held.sessions["S-2"]["하람"][0].name

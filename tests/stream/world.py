@@ -242,6 +242,10 @@ class World:
                 found.extend(records)
         return sorted(found, key=lambda record: (record.partition, record.offset))
 
+    def has(self, topic: str) -> bool:
+        """Tell whether a topic is there."""
+        return topic in self._reader.topics()
+
     def await_records(self, topic: str, count: int, seconds: float = _WAIT_S) -> list[Any]:
         """Wait until a topic holds so many records, and return them all."""
 
