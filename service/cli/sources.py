@@ -144,10 +144,11 @@ def judged_rows(sources: Sources, verdicts: str | None, profile: str, progress: 
     turns, cards, lexicon = sources.wanted()
     reference = read_reference(cards, lexicon, profile, caps)
     say_refused(reference.refused)
+    known = reference.sources.snapshot()
     with turn_file(turns, caps) as source:
-        judged = judged_turns(source, (reference.snapshot,), caps, sources.order, progress.track)
+        judged = judged_turns(source, (known,), caps, sources.order, progress.track)
         rows = (row if isinstance(row, Unread) else row[0] for row in judged)
-        yield rows, _settings(sources, reference.snapshot), len(reference.refused)
+        yield rows, _settings(sources, known), len(reference.refused)
 
 
 @contextmanager
