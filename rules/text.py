@@ -50,13 +50,17 @@ class Speech(NamedTuple):
     """What the pieces of a reply say.
 
     `level` is the reply's (one polite piece decides; None when no piece counts), `polite` and `plain` count the pieces,
-    `suspect` tells that a plain piece may end in an honorific form.
+    `suspect` tells that a plain piece may end in an honorific form. Under `extended` a level may be one of
+    `schemas.verdict.Observed`, `old` counts sentences in 하오체, and `unclear` tells that Hangul without a level was
+    heard.
     """
 
     level: str | None
     polite: int
     plain: int
     suspect: bool
+    old: int = 0
+    unclear: bool = False
 
 
 UNHEARD: Final = Speech(None, 0, 0, suspect=False)

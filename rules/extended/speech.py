@@ -1,0 +1,178 @@
+"""The speech level of a reply: existing polite, plain, mixed, 하오체, unclear, or none for want of Hangul (issue 5)."""
+
+import re
+from typing import Final, NamedTuple
+
+from rules.extended.endings import Endings
+from rules.extended.fold import Folded, without
+from rules.text import UNHEARD, Speech
+from schemas.profile import Says, SpeechTables
+from schemas.verdict import Level, Observed
+from schemas.witness import Told, WordWitness
+
+_POLITE, _LEANING, _PLAIN, _OLD = (says.value for says in (Says.POLITE, Says.LEANING, Says.PLAIN, Says.OLD))
+_DECIDED: Final = (_POLITE, _LEANING, _OLD)
+
+_words = re.compile("[가-힣]+").findall
+_each_word = re.compile("[가-힣]+").finditer
+# Sentences end at marks, line breaks, runs of jamo (ㅋㅋ), ^^ and emoji.
+_breaks = re.compile(r"([.?!\n\r~]+|[ㄱ-ㅣ]{2,}|\^\^|[\u2600-\u27bf\U0001F000-\U0001FAFF])").split
+_url = re.compile(r"(?:https?://|www\.)\S+").sub
+_narration = re.compile(r"\*[^*\n]*\*|\([^()\n]*\)|\[[^\[\]\n]*\]").sub
+_QUOTES: Final = r'"[^"\n]*"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』'
+_cited = re.compile(rf"(?:{_QUOTES})(?=[가-힣]| ?이?라[고는며던니] ?| ?하[고며] )").sub
+_quoted = re.compile(r'["“「『]([^"“”「」『』\n]*)["”」』]').finditer
+_SPOKEN_MARKS: Final = (".", "?", "!", "~")
+
+
+class _Clue(NamedTuple):
+    """A word of a sentence, by its number, and what it tells."""
+
+    word: int
+    says: str
+    told: Told
+
+
+class Spoken(NamedTuple):
+    """What was heard, and the words it was heard in."""
+
+    speech: Speech
+    witnesses: tuple[WordWitness, ...]
+
+
+UNSPOKEN: Final = Spoken(UNHEARD, ())
+
+
+class Hearing:
+    """Hears replies by a profile's tables."""
+
+    def __init__(self, tables: SpeechTables) -> None:
+        """Index the tables."""
+        self._endings = Endings(tables.endings, tables)
+        self._strong = Endings(tables.strong, tables)
+        self._answers, self._cries = frozenset(tables.answers), frozenset(tables.cries)
+        self._cry_syllables, self._trailing = tables.cry_syllables, frozenset(tables.trailing)
+        self._humble = frozenset(tables.humble)
+        self._citing = tables.citing
+        old = "|".join(map(re.escape, tables.old_words))
+        old_not = "|".join(map(re.escape, tables.old_not)) or "(?!)"
+        self._old_address = re.compile(f"(?<![가-힣])(?!{old_not})(?:{old})").search
+        jamo = "|".join(map(re.escape, tables.jamo_plain))
+        self._plain_jamo = re.compile(f"(?<![ㄱ-ㅣ])(?:{jamo})(?![ㄱ-ㅣ])").search
+
+    def hear(self, folded: Folded, names: frozenset[str] = frozenset()) -> Spoken:
+        """Hear a reply; a sentence that ends in one of `names` says nothing of its level."""
+        spoken = self._spoken(folded)
+        clues: list[tuple[str, Told, int, int]] = []
+        place, heard, last = 0, False, ""
+        for number, part in enumerate(_breaks(spoken.text)):
+            if number % 2 == 0 and (words := _words(part)):
+                heard = True
+                last = words[-1]
+                if last not in names:
+                    clues += [_placed(clue, words, part, place) for clue in self._sentence(words)]
+            place += len(part)
+        return self._level(spoken, clues, heard)
+
+    def _spoken(self, folded: Folded) -> Folded:
+        """Blank what is not said to the other: addresses, narration, citations, and what stands around speech."""
+        text = folded.text
+        if "www" in text or "://" in text:
+            text = _url(_blank, text)
+        if "*" in text or "(" in text or "[" in text:
+            if "**" in text:
+                folded = without(folded._replace(text=text), "**")
+                text = folded.text
+            text = _narration(_blank, text)
+        if '"' in text or "“" in text or "「" in text or "『" in text:
+            text = _cited(_blank, text)
+            said = [match.span(1) for match in _quoted(text) if self._is_sentence(match[1])]
+            if said:
+                text = _only(text, said)
+        return folded if text is folded.text else folded._replace(text=text)
+
+    def _is_sentence(self, quoted: str) -> bool:
+        if quoted.rstrip().endswith(_SPOKEN_MARKS):
+            return True
+        words = _words(quoted)
+        return bool(words) and self._endings.told(words[-1]) is not None
+
+    def _sentence(self, words: list[str]) -> tuple[_Clue, ...]:
+        """Return the words that tell a sentence's level: none, one, or a polite and a plain one."""
+        end = len(words) - 1
+        last = words[end]
+        if end < 2 and all(word in self._answers for word in words):
+            return (_Clue(end, _POLITE, Told.ANSWER),)
+        if end == 0 and (last in self._cries or not last.strip(self._cry_syllables)):
+            return ()
+        told = self._endings.told
+        says, place = told(last), end
+        if says is None and end and last in self._trailing:
+            says, place = told(words[end - 1]), end - 1
+        if says is not None and says in _DECIDED:
+            return (_Clue(place, says, Told.ENDING),)
+        for number in range(end):
+            if words[number] not in self._answers and self._is_polite(words[number]):
+                if words[number + 1].startswith(self._citing):
+                    continue
+                polite = _Clue(number, _POLITE, Told.ENDING)
+                mixed = says == _PLAIN and last[-1] not in "야아" and number < end - 1
+                return (polite, _Clue(place, _PLAIN, Told.ENDING)) if mixed else (polite,)
+        if says is not None:
+            return (_Clue(place, says, Told.ENDING),)
+        strong = self._strong.told
+        for number in range(end):
+            if strong(words[number]):
+                return (_Clue(number, _PLAIN, Told.STRONG),)
+        return ()
+
+    def _is_polite(self, word: str) -> bool:
+        # Only these end a sentence inside another; the spellings of chat are too short to be sure there.
+        return word[-1] in "요죠다까쇼오" and self._endings.told(word) in (_POLITE, _LEANING)
+
+    def _level(self, spoken: Folded, clues: list[tuple[str, Told, int, int]], heard: bool) -> Spoken:
+        says = [clue[0] for clue in clues]
+        polite, leaning, plain, old = (says.count(value) for value in (_POLITE, _LEANING, _PLAIN, _OLD))
+        if leaning and not polite and not old and (match := self._old_address(spoken.text)):
+            old = 1
+            clues.append((_OLD, Told.ADDRESS, *match.span()))
+        if not heard and (match := self._plain_jamo(spoken.text)):
+            plain = 1
+            clues.append((_PLAIN, Told.JAMO, *match.span()))
+        if old and not polite:
+            speech = Speech(Observed.OLD.value, 0, plain, suspect=False, old=old + leaning)
+        elif polite or leaning:
+            level = Observed.MIXED.value if plain else Level.POLITE.value
+            speech = Speech(level, polite + leaning, plain, suspect=False)
+        elif plain:
+            speech = Speech(Level.PLAIN.value, 0, plain, suspect=False)
+        else:
+            humble = next((match for match in _each_word(spoken.text) if match[0] in self._humble), None)
+            if humble is None:
+                return Spoken(Speech(None, 0, 0, suspect=False, unclear=heard), ())
+            clues.append((_POLITE, Told.HUMBLE, *humble.span()))
+            speech = Speech(Level.POLITE.value, 0, 0, suspect=False)
+        return Spoken(speech, tuple(WordWitness(why, told, *spoken.span(*span)) for why, told, *span in clues))
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def _only(text: str, spans: list[tuple[int, int]]) -> str:
+    """Keep some stretches of a text in their places, and let nothing but line breaks stand between them."""
+    kept, place = [], 0
+    for start, end in spans:
+        kept += ["\n" * (start - place), text[start:end]]
+        place = end
+    return "".join([*kept, "\n" * (len(text) - place)])
+
+
+def _placed(clue: _Clue, words: list[str], part: str, place: int) -> tuple[str, Told, int, int]:
+    """Give a clue its place in the text."""
+    word = words[clue.word]
+    if clue.word == len(words) - 1:
+        start = part.rfind(word)
+    else:
+        start = next(match.start() for number, match in enumerate(_each_word(part)) if number == clue.word)
+    return clue.says, clue.told, place + start, place + start + len(word)
