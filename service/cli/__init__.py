@@ -40,6 +40,8 @@ ENTRIES: Final = (
     Entry("forget", "service.cli.kafka", "forget", "Ask the worker to forget a session."),
     Entry("schema", "service.cli.reading", "schema", "Print the JSON Schema of a record."),
     Entry("rules", "service.cli.reading", "rules", "Explain the checks, the hedge codes and the ten items."),
+    Entry("lexicon", "service.cli.workshop", "lexicon", "Check and try a topic lexicon."),
+    Entry("cards", "service.cli.workshop", "cards", "Check character cards."),
 )
 
 
