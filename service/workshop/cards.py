@@ -16,7 +16,7 @@ from schemas.validate import CHARACTER_CARD
 from schemas.verdict import Level
 from service.files.sheets import CARD_COLUMNS, LEXICON_COLUMNS
 from service.profiles.tables import shipped
-from service.workshop.finding import Finding, Weight
+from service.workshop.finding import Finding, Linted, Weight
 from service.workshop.rows import RawFile, RawRow, read_raw
 from service.workshop.same import hidden_in, plain_form, unspaced
 from service.workshop.shape import shape_problems
@@ -41,8 +41,8 @@ class _Read(NamedTuple):
 Lint = Callable[[_Read], Iterator[Finding]]
 
 
-def lint_cards(path: str, lexicon: str | None = None) -> tuple[str, list[Finding]]:
-    """Read cards and return the file's name in reports and the findings, by line.
+def lint_cards(path: str, lexicon: str | None = None) -> Linted:
+    """Read and lint cards.
 
     With a lexicon it is also asked whether every forbidden topic has rows there.
 
@@ -51,7 +51,7 @@ def lint_cards(path: str, lexicon: str | None = None) -> tuple[str, list[Finding
     """
     file = read_raw(path, CARD_COLUMNS)
     topics = None if lexicon is None else _topics(read_raw(lexicon, LEXICON_COLUMNS))
-    return file.name, lint_card_rows(file, topics)
+    return Linted(file.name, len(file.rows), lint_card_rows(file, topics))
 
 
 def lint_card_rows(file: RawFile, topics: dict[str, str] | None) -> list[Finding]:
@@ -65,9 +65,7 @@ def lint_card_rows(file: RawFile, topics: dict[str, str] | None) -> list[Finding
             continue
         before = first.setdefault(card.character_id, raw.line)
         if before != raw.line:
-            message = (
-                f"카드 {quote(card.character_id)}가 {before}행에 이미 있어 이 줄은 읽히지 않습니다. 한 줄만 남기세요."
-            )
+            message = f"character_id가 같은 카드가 {before}행에 이미 있어 이 줄은 읽히지 않습니다. 한 줄만 남기세요."
             findings.append(Finding(raw.line, "duplicate_card", Weight.FIX, message))
         for lint in LINTS:
             findings += lint(_Read(raw.line, card, topics))
@@ -100,7 +98,8 @@ def _card(raw: RawRow) -> Card | list[Finding]:
 def _profile(read: _Read) -> Iterator[Finding]:
     if read.card.profile is not None and read.card.profile not in PROFILE_NAMES:
         known = ", ".join(PROFILE_NAMES)
-        message = f"profile {with_josa(quote(read.card.profile), '은')} 없는 이름이라 카드가 쓰이지 않습니다. 아는 이름: {known}"
+        named = with_josa(quote(read.card.profile), "은")
+        message = f"profile {named} 없는 이름이라 카드가 쓰이지 않습니다. 쓸 수 있는 이름: {known}"
         yield Finding(read.line, "unknown_profile", Weight.FIX, message)
 
 
@@ -112,9 +111,7 @@ def _canon(read: _Read) -> Iterator[Finding]:
     seen: dict[str, str] = {}
     for name in names:
         if name != name.strip() or hidden_in(name):
-            message = (
-                f"이름 {quote(name)} 앞뒤에 빈칸이나 보이지 않는 글자가 있습니다. 지우지 않으면 다른 이름이 됩니다."
-            )
+            message = f"이름 {quote(name)}에 앞뒤 빈칸이나 보이지 않는 글자가 있어 다른 이름이 됩니다. 지우세요."
             yield Finding(read.line, "canon_padded", Weight.FIX, message)
         if seen.setdefault(plain_form(name), name) is not name:
             message = f"이름 {with_josa(quote(name), '이')} 두 번 적혀 있습니다. 하나만 남기세요."
@@ -131,7 +128,8 @@ def _common(name: str) -> str:
             "성이나 별명을 붙인 이름을 함께 쓸 수 있는지 보세요."
         )
     return (
-        f"이름 {with_josa(quote(name), '은')} 흔한 낱말이기도 해서, 답장에 그 낱말만 나와도 이름을 말한 것으로 셀 수 있습니다. "
+        f"이름 {with_josa(quote(name), '은')} 흔한 낱말이기도 해서, 답장에 그 낱말만 나와도 "
+        "이름을 말한 것으로 셀 수 있습니다. "
         "성을 붙이거나 덜 흔한 이름을 쓸 수 있는지 보세요."
     )
 
@@ -145,7 +143,8 @@ def _canon_nested(read: _Read) -> Iterator[Finding]:
             shown = ", ".join(map(quote, longer[:_SHOWN])) + more
             message = (
                 f"이름 {with_josa(quote(name), '이')} {shown} 안에 들어 있습니다. "
-                f"긴 이름만 나와도 {with_josa(quote(name), '을')} 말한 것으로 셀 수 있으니, 서로 다른 대상이면 이름을 바꾸세요."
+                f"긴 이름만 나와도 {with_josa(quote(name), '을')} 말한 것으로 셀 수 있으니, "
+                "서로 다른 대상이면 이름을 바꾸세요."
             )
             yield Finding(read.line, "canon_nested", Weight.LOOK, message)
 
@@ -193,9 +192,9 @@ def _entities(read: _Read) -> Iterator[Finding]:
 def _near(word: str, known: tuple[str, ...]) -> str | None:
     folded = {unspaced(name): name for name in known}
     plain = unspaced(word)
-    inside = [
-        name for form, name in folded.items() if form == plain or (len(form) > 1 and (form in plain or plain in form))
-    ]
+    if plain in folded:
+        return folded[plain]
+    inside = [name for form, name in folded.items() if len(form) > 1 and (form in plain or plain in form)]
     close = get_close_matches(plain, folded, n=1)
     return inside[0] if inside else folded[close[0]] if close else None
 
@@ -227,9 +226,7 @@ def _forbidden(read: _Read) -> Iterator[Finding]:
             continue
         near = _near(topic, tuple(read.topics.values()))
         advice = f" 사전의 {with_josa(quote(near), '과')} 같은 소재면 똑같이 적으세요." if near else ""
-        message = (
-            f"금지 소재 {quote(topic)}에 드는 낱말이 사전에 없어 이 소재는 걸리지 않습니다. 낱말을 더하세요.{advice}"
-        )
+        message = f"금지 소재 {quote(topic)}에 드는 낱말이 사전에 없어 걸리는 일이 없습니다. 낱말을 더하세요.{advice}"
         yield Finding(read.line, "forbidden_without_rows", Weight.FIX, message)
 
 

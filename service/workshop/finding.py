@@ -20,6 +20,14 @@ class Finding(NamedTuple):
     message: str
 
 
+class Linted(NamedTuple):
+    """A file by its name in reports, how many rows it has, and what was found, by line."""
+
+    file: str
+    rows: int
+    findings: list[Finding]
+
+
 def in_words(file: str, finding: Finding) -> str:
     """Say a finding in one line: file:line: weight (code): message."""
     return f"{file}:{finding.line}: {finding.weight}({finding.code}): {finding.message}"

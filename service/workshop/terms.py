@@ -1,6 +1,7 @@
 """Lint a topic lexicon: terms that cannot work as written, and terms that deserve a look (issue 5, item 3).
 
-Codes: unreadable, shape, blank, duplicate, nfd, padded, glued, nested, one_syllable, homograph, idle_except.
+Codes: unreadable, shape, blank, duplicate, nfd, padded, glued, nested, one_syllable, homograph, idle_except,
+mode_differs.
 """
 
 import re
@@ -13,7 +14,7 @@ from rules.wording import quote, with_josa
 from schemas.nfc import nfc
 from schemas.validate import TOPIC_LEXICON
 from service.files.sheets import LEXICON_COLUMNS
-from service.workshop.finding import Finding, Weight
+from service.workshop.finding import Finding, Linted, Weight
 from service.workshop.rows import RawFile, RawRow, read_raw
 from service.workshop.same import hidden_in, is_syllables, plain_form, unspaced
 from service.workshop.shape import shape_problems
@@ -32,6 +33,7 @@ class Term(NamedTuple):
     term: str
     topic: str
     plain: str
+    mode: str | None
     except_: tuple[str, ...]
 
 
@@ -43,14 +45,14 @@ class _Lexicon(NamedTuple):
 Lint = Callable[[Term, _Lexicon], Iterator[Finding]]
 
 
-def lint_lexicon(path: str) -> tuple[str, list[Finding]]:
-    """Read a lexicon and return its name in reports and the findings, by line.
+def lint_lexicon(path: str) -> Linted:
+    """Read and lint a lexicon.
 
     Raises:
         OperatorError: the file is missing, cannot be read, or is CSV without the columns of a lexicon.
     """
     file = read_raw(path, LEXICON_COLUMNS)
-    return file.name, lint_terms(file)
+    return Linted(file.name, len(file.rows), lint_terms(file))
 
 
 def lint_terms(file: RawFile) -> list[Finding]:
@@ -73,6 +75,7 @@ def lint_terms(file: RawFile) -> list[Finding]:
             findings += lint(term, lexicon)
     findings += _nested(lexicon)
     findings += _duplicates(lexicon)
+    findings += _modes(lexicon)
     return sorted(findings, key=lambda finding: finding.line)
 
 
@@ -87,7 +90,7 @@ def _term(raw: RawRow, positions: bool) -> Term | list[Finding]:
     term = row["term"]
     if not plain_form(term):
         return [Finding(raw.line, "blank", Weight.FIX, "낱말이 보이지 않는 글자로만 되어 있습니다. 줄을 지우세요.")]
-    return Term(raw.line, term, row["topic"], plain_form(term), contexts)
+    return Term(raw.line, term, row["topic"], plain_form(term), row.get("mode"), contexts)
 
 
 def _shape_code(column: str, row: dict[str, Any]) -> str:
@@ -186,6 +189,20 @@ def _duplicates(lexicon: _Lexicon) -> Iterator[Finding]:
         else:
             message = f"{first.line}행과 대소문자나 빈칸, 보이지 않는 글자만 다릅니다. 한 줄만 남기세요."
             yield Finding(term.line, "duplicate", Weight.LOOK, message)
+
+
+def _modes(lexicon: _Lexicon) -> Iterator[Finding]:
+    first: dict[str, Term] = {}
+    for term in lexicon.terms:
+        if term.mode is None:
+            continue
+        decides = first.setdefault(term.plain, term)
+        if decides.mode != term.mode:
+            message = (
+                f"{with_josa(_quoted(term), '은')} {decides.line}행에서 mode {decides.mode}인데 여기서는 "
+                f"{term.mode}입니다. 낱말 하나에는 앞 줄의 mode만 쓰이니 맞추세요."
+            )
+            yield Finding(term.line, "mode_differs", Weight.FIX, message)
 
 
 def _nested(lexicon: _Lexicon) -> Iterator[Finding]:
