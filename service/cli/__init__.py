@@ -42,6 +42,7 @@ ENTRIES: Final = (
     Entry("rules", "service.cli.reading", "rules", "Explain the checks, the hedge codes and the ten items."),
     Entry("lexicon", "service.cli.workshop", "lexicon", "Check and try a topic lexicon."),
     Entry("cards", "service.cli.workshop", "cards", "Check character cards."),
+    Entry("accuracy", "service.cli.accuracy", "accuracy", "Measure the profiles on public text."),
 )
 
 
