@@ -40,9 +40,9 @@ LEVEL_UNCLEAR: Final = "답장의 말끝에서 존댓말인지 반말인지 알 
 LEVEL_DIFFERS: Final = "로그에 적힌 말투(「{logged}」)가 답장에서 뽑은 말투({level})와 다릅니다."
 MIXED_LEVELS: Final = "존댓말 문장 {polite}개와 반말 문장 {plain}개가 한 답장에 섞여 있습니다."
 HONORIFIC_FORM: Final = "반말로 센 문장에 「{word}」처럼 종결 어미 목록에 없는 높임 꼴이 있습니다."
-TERM_REVIEW: Final = "사전 낱말(「{term}」)이 더 긴 말의 한 부분일 수 있어 닿은 것으로 치지 않고 검토할 것으로 남겼습니다."
+TERM_REVIEW: Final = "사전 낱말(「{term}」)이 더 긴 말의 한 부분일 수 있어 닿은 것으로 치지 않고 검토로 남겼습니다."
 TERM_REVIEW_MORE: Final = (
-    "사전 낱말(「{term}」 외 {more}개)이 더 긴 말의 한 부분일 수 있어 닿은 것으로 치지 않고 검토할 것으로 남겼습니다."
+    "사전 낱말(「{term}」 외 {more}개)이 더 긴 말의 한 부분일 수 있어 닿은 것으로 치지 않고 검토로 남겼습니다."
 )
 NO_CANON: Final = "카드에 올린 이름이 하나도 없어 등장 이름이 있으면 모두 카드 밖 이름이 됩니다."
 RECALL_NO_MESSAGE: Final = "유저가 앞 이야기를 물은 회차인데 유저 메시지가 비어 있어 기억 대조는 건너뛰었습니다."
@@ -53,7 +53,7 @@ RECALL_NOT_NAMED_MORE: Final = (
 )
 RECALL_UNSURE: Final = (
     "유저가 물은 이름(「{name}」)이 답장에서 사람을 부른 것인지 분명하지 않아 기억 못 한 것으로 치지 않고 "
-    "검토할 것으로 남겼습니다."
+    "검토로 남겼습니다."
 )
 ROLES_OVERLAP: Final = (
     "메시지에서 찾은 관계어(「{first}」, 「{second}」)가 서로 겹쳐 누구를 물었는지 분명하지 않습니다."

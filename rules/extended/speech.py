@@ -14,6 +14,7 @@ _POLITE, _LEANING, _PLAIN, _OLD = (says.value for says in (Says.POLITE, Says.LEA
 _DECIDED: Final = (_POLITE, _LEANING, _OLD)
 
 _words = re.compile("[가-힣]+").findall
+_has_word = re.compile("[가-힣]").search
 _each_word = re.compile("[가-힣]+").finditer
 # Sentences end at marks, line breaks, runs of jamo (ㅋㅋ), ^^ and emoji.
 _breaks = re.compile(r"([.?!\n\r~]+|[ㄱ-ㅣ]{2,}|\^\^|[\u2600-\u27bf\U0001F000-\U0001FAFF])").split
@@ -72,7 +73,7 @@ class Hearing:
                 if last not in names:
                     clues += [_placed(clue, words, part, place) for clue in self._sentence(words)]
             place += len(part)
-        return self._level(spoken, clues, heard)
+        return self._level(spoken, clues, heard=heard, hangul=heard or bool(_has_word(folded.text)))
 
     def _spoken(self, folded: Folded) -> Folded:
         """Blank what is not said to the other: addresses, narration, citations, and what stands around speech."""
@@ -92,10 +93,10 @@ class Hearing:
         return folded if text is folded.text else folded._replace(text=text)
 
     def _is_sentence(self, quoted: str) -> bool:
-        if quoted.rstrip().endswith(_SPOKEN_MARKS):
-            return True
         words = _words(quoted)
-        return bool(words) and self._endings.told(words[-1]) is not None
+        if not words:
+            return False
+        return quoted.rstrip().endswith(_SPOKEN_MARKS) or self._endings.told(words[-1]) is not None
 
     def _sentence(self, words: list[str]) -> tuple[_Clue, ...]:
         """Return the words that tell a sentence's level: none, one, or a polite and a plain one."""
@@ -130,7 +131,7 @@ class Hearing:
         # Only these end a sentence inside another; the spellings of chat are too short to be sure there.
         return word[-1] in "요죠다까쇼오" and self._endings.told(word) in (_POLITE, _LEANING)
 
-    def _level(self, spoken: Folded, clues: list[tuple[str, Told, int, int]], heard: bool) -> Spoken:
+    def _level(self, spoken: Folded, clues: list[tuple[str, Told, int, int]], *, heard: bool, hangul: bool) -> Spoken:
         says = [clue[0] for clue in clues]
         polite, leaning, plain, old = (says.count(value) for value in (_POLITE, _LEANING, _PLAIN, _OLD))
         if leaning and not polite and not old and (match := self._old_address(spoken.text)):
@@ -149,7 +150,7 @@ class Hearing:
         else:
             humble = next((match for match in _each_word(spoken.text) if match[0] in self._humble), None)
             if humble is None:
-                return Spoken(Speech(None, 0, 0, suspect=False, unclear=heard), ())
+                return Spoken(Speech(None, 0, 0, suspect=False, unclear=hangul), ())
             clues.append((_POLITE, Told.HUMBLE, *humble.span()))
             speech = Speech(Level.POLITE.value, 0, 0, suspect=False)
         return Spoken(speech, tuple(WordWitness(why, told, *spoken.span(*span)) for why, told, *span in clues))

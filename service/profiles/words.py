@@ -3,7 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -57,7 +57,8 @@ def _line(text: str, path: tuple[int | str, ...]) -> int:
     rows = text.splitlines()
     line = start = 0
     for name in (step for step in path if isinstance(step, str)):
-        written = re.compile(rf"""\s*(?:\[+\s*["']?{re.escape(name)}\b|["']?{re.escape(name)}["']?\s*[.=]|.*[{{,.]\s*{re.escape(name)}\s*=)""")
+        key = rf"""["']?{re.escape(name)}["']?"""
+        written = re.compile(rf"\s*(?:\[+\s*{key}\s*[.\]]|{key}\s*[.=]|.*[{{,.]\s*{key}\s*=)")
         line = next((place for place in range(start, len(rows)) if written.match(rows[place])), line)
         start = line
     return line + 1
