@@ -12,7 +12,7 @@ from rules.profile import PROFILE_NAMES
 from rules.wording import quote, with_josa
 from schemas.card import Card, Role
 from schemas.nfc import nfc
-from schemas.validate import CHARACTER_CARD
+from schemas.validate import CHARACTER_CARD, TOPIC_LEXICON
 from schemas.verdict import Level
 from service.files.sheets import CARD_COLUMNS, LEXICON_COLUMNS
 from service.profiles.tables import shipped
@@ -73,8 +73,9 @@ def lint_card_rows(file: RawFile, topics: dict[str, str] | None) -> list[Finding
 
 
 def _topics(lexicon: RawFile) -> dict[str, str]:
-    topics = (row.row.get("topic") for row in lexicon.rows if row.row is not None)
-    return {nfc(topic): topic for topic in topics if isinstance(topic, str) and topic.strip()}
+    """Return the topics of the rows that judging takes."""
+    rows = (raw.row | {"position": raw.row.get("position") or raw.line} for raw in lexicon.rows if raw.row is not None)
+    return {nfc(row["topic"]): row["topic"] for row in rows if TOPIC_LEXICON.is_valid(row)}
 
 
 def _card(raw: RawRow) -> Card | list[Finding]:

@@ -59,7 +59,7 @@ def propose(
         host for host in (*hosts, *nouns) if not any(context in host or host in context for context in known_hosts)
     )
     mode = entry.mode or _mode(len(inside), anywhere=anywhere)
-    reasons = [] if entry.mode or mode is None else [_why_mode(mode, tuple(inside))]
+    reasons = [] if entry.mode or mode is None else [_why_mode(mode, tuple(inside), anywhere=anywhere)]
     if mode == WORD:
         # Inside another word the term is not found anyway.
         contexts = tuple(context for context in contexts if _inner(term, context) is None)
@@ -82,8 +82,9 @@ def inside_nouns(terms: Sequence[str], tables: NounTables) -> dict[str, tuple[st
     matcher = AhoCorasick(forms, store_patterns=False)
     behind = (tables.after_vowel, tables.after_consonant, tables.after_consonant + tables.after_rieul)
     held: dict[str, dict[str, str]] = {}
+    particles = [sorted(("", *tables.any_final, *each), key=len) for each in behind]
     for noun in tables.common:
-        for particle in ("", *tables.any_final, *behind[sound(noun[-1])]):
+        for particle in particles[sound(noun[-1])]:
             for index, start, end in matcher.find_matches_as_indexes(noun + particle, overlapping=True):
                 if 0 < start < len(noun) and (end > len(noun) or end - start > 1):
                     held.setdefault(forms[index], {}).setdefault(noun, (noun + particle) if end > len(noun) else noun)
@@ -94,10 +95,12 @@ def _mode(hosts: int, *, anywhere: bool) -> str:
     return ANY if anywhere and hosts < _FEW else WORD
 
 
-def _why_mode(mode: str, inside: tuple[str, ...]) -> str:
+def _why_mode(mode: str, inside: tuple[str, ...], *, anywhere: bool) -> str:
     shown = ", ".join(f"「{host}」" for host in inside[:3])
     if mode == ANY:
         return "그 밖에는 다른 낱말과 섞일 일이 드물어, 어디에 붙어 있어도 걸리게 했습니다."
+    if inside and not anywhere:
+        return f"낱말로 설 때만 걸리게 했습니다. {shown}처럼 다른 낱말 속에 있는 것도 막으려면 그 낱말의 줄을 더하세요."
     if inside:
         return f"{shown}처럼 다른 낱말 속에도 들어가서, 낱말로 설 때만 걸리게 했습니다."
     return "소재를 가리키는 낱말이라, 낱말로 설 때만 걸리게 했습니다."
