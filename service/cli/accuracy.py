@@ -40,8 +40,8 @@ def accuracy(data: Path, half: str, seed: int, errors: str | None, form: str, pr
     """Measure the profiles seed and extended on public Korean text: speech, stresses, terms.
 
     Prints confusion counts, shares with Wilson intervals of 95 %, and what the sets at hand do not allow. On the test
-    half the figures of extended are held against their bars; the exit code is 1 when one is missed. Takes about a
-    minute.
+    half the figures of extended are held against their bars; the exit code is 1 when one is missed. Takes less
+    than a minute.
     """
     with _waiting():
         measured = measure(data, Half(half), seed, read_extended(profile_file))

@@ -59,7 +59,8 @@ def propose(
         host for host in (*hosts, *nouns) if not any(context in host or host in context for context in known_hosts)
     )
     mode = entry.mode or _mode(len(inside), anywhere=anywhere)
-    reasons = [] if entry.mode or mode is None else [_why_mode(mode, tuple(inside), anywhere=anywhere)]
+    shown = tuple(inside) if anywhere else tuple(host for host in inside if host in hosts)
+    reasons = [] if entry.mode or mode is None else [_why_mode(mode, shown, anywhere=anywhere)]
     if mode == WORD:
         # Inside another word the term is not found anyway.
         contexts = tuple(context for context in contexts if _inner(term, context) is None)
@@ -100,7 +101,7 @@ def _why_mode(mode: str, inside: tuple[str, ...], *, anywhere: bool) -> str:
     if mode == ANY:
         return "그 밖에는 다른 낱말과 섞일 일이 드물어, 어디에 붙어 있어도 걸리게 했습니다."
     if inside and not anywhere:
-        return f"낱말로 설 때만 걸리게 했습니다. {shown}처럼 다른 낱말 속에 있는 것도 막으려면 그 낱말의 줄을 더하세요."
+        return f"낱말로 설 때만 걸리고 {shown}에서는 걸리지 않게 했습니다. 거기서도 막으려면 그 낱말을 사전에 더하세요."
     if inside:
         return f"{shown}처럼 다른 낱말 속에도 들어가서, 낱말로 설 때만 걸리게 했습니다."
     return "소재를 가리키는 낱말이라, 낱말로 설 때만 걸리게 했습니다."
