@@ -7,6 +7,7 @@ from schemas.lexicon import Entry
 from service.profiles.tables import shipped
 from service.workshop.concordance import concordance
 from service.workshop.proposing import Proposal, inside_nouns, is_anywhere, propose
+from service.workshop.words import homographs
 
 FOLLOWERS = Followers(shipped().nouns)
 INSULT, SUBJECT = True, False
@@ -46,14 +47,9 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_proposals(case: Case) -> None:
     proposal = proposed(Entry(case.term, "소재", 1), case.lines, anywhere=case.anywhere)
-    own = tuple(context for context in proposal.except_ if context in case.contexts or not is_known(case.term))
-    assert (proposal.mode, own) == (case.mode, case.contexts)
-
-
-def is_known(term: str) -> bool:
-    from service.workshop.words import homographs
-
-    return term in homographs()
+    known = homographs().get(case.term)
+    found = tuple(context for context in proposal.except_ if known is None or context not in known.contexts)
+    assert (proposal.mode, found) == (case.mode, case.contexts)
 
 
 def test_known_contexts_come_with_their_sense() -> None:

@@ -5,6 +5,7 @@ from importlib.resources import files
 import pytest
 
 from service.profiles.tables import shipped
+from service.workshop.instruments import extended
 from service.workshop.same import is_syllables, unspaced
 from service.workshop.words import common_words, everyday_chat, homographs
 
@@ -26,8 +27,6 @@ def test_the_clean_corpus_is_large_and_says_nothing_twice() -> None:
 
 
 def test_the_clean_corpus_holds_both_levels() -> None:
-    from service.workshop.instruments import extended
-
     level = extended(shipped()).level
     heard = [level(line) for line in everyday_chat()]
     assert heard.count("존댓말") > 150
