@@ -22,12 +22,14 @@ class Profile(NamedTuple):
 class Says(StrEnum):
     """What an ending says of the speech level.
 
-    `leaning` is polite unless the reply speaks in 하오체; `nothing` keeps a word from being read by a later row.
+    `leaning` is polite unless the reply speaks in 하오체; `musing` is said to oneself, and plain only where nothing in
+    the reply is polite; `nothing` keeps a word from being read by a later row.
     """
 
     POLITE = "polite"
     LEANING = "leaning"
     PLAIN = "plain"
+    MUSING = "musing"
     OLD = "old"
     NOTHING = "nothing"
 
@@ -59,7 +61,9 @@ class SpeechTables(NamedTuple):
 
     `endings` of a sentence, `strong` ones that tell 반말 also inside it; words that answer alone, cry out, trail behind
     an ending, humble the speaker, or address in 하오체 (`old_words`, less `old_not`); `jamo_plain` are jamo that answer
-    in 반말; `citing` starts a word after what is cited. The rest says how an ending is drawn out.
+    in 반말; `citing` starts a word after what is cited. A sentence cites the one before it when it begins with a word
+    of `citing_back`, or with one of `citing_with` and a word that begins like `citing_deeds`. The rest says how an
+    ending is drawn out.
     """
 
     endings: tuple[Ending, ...]
@@ -73,6 +77,9 @@ class SpeechTables(NamedTuple):
     old_not: tuple[str, ...]
     jamo_plain: tuple[str, ...]
     citing: tuple[str, ...]
+    citing_back: tuple[str, ...]
+    citing_with: tuple[str, ...]
+    citing_deeds: tuple[str, ...]
     drawn: str
     drawn_after: str
     coda: str

@@ -15,6 +15,7 @@ class Told(StrEnum):
     ENDING = "ending"
     ANSWER = "answer"
     STRONG = "strong"
+    CRIED = "cried"
     HUMBLE = "humble"
     ADDRESS = "address"
     JAMO = "jamo"

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rules.text import FIRST_SYLLABLE, LAST_SYLLABLE, final_of
 from schemas.profile import Ending, Says, SpeechTables
 
 _FINALS = " ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
-# The longest part of a word that a row can look at; a giant word is read by its end.
-_LONGEST = 16
+# The longest part of a word that a row can look at: `told` is asked with a word's last so many syllables.
+LONGEST: Final = 16
 _CACHED = 1 << 16
 
 
@@ -39,13 +39,10 @@ class Endings:
                 indexed = _Row(place, row.says.value, form, frozenset(row.after), finals, row.longer)
                 self._by_last.setdefault(form[-1], []).append(indexed)
         self._speech = speech
-        self._told = lru_cache(_CACHED)(self._tell)
-
-    def told(self, word: str) -> str | None:
-        """Return what a word of Hangul syllables tells (a value of `Says` but `nothing`), or None."""
-        return self._told(word[-_LONGEST:])
+        self.told = lru_cache(_CACHED)(self._tell)
 
     def _tell(self, word: str) -> str | None:
+        """Return what a word of Hangul syllables tells (a value of `Says` but `nothing`), or None."""
         bare = self._bare(word)
         if bare[-1] in self._speech.playful and len(bare) > 2:
             return self._looked_up(bare[:-1]) or self._looked_up(bare)

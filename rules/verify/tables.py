@@ -13,7 +13,8 @@ from schemas.witness import Way
 
 _CACHED: Final = 1 << 16
 _CACHED_KEYS: Final = 1 << 14
-_LONGEST_WORD: Final = 16
+# A giant word is asked by its last so many syllables.
+LONGEST_WORD: Final = 16
 _FINALS: Final = "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
 
 
@@ -40,15 +41,20 @@ class Keys:
             composed = "".join([self._replaced.get(character, character) for character in composed])
         return composed.casefold()
 
-    def keeps_places(self, text: str) -> bool:
-        """Tell whether every code point of a text folds to one code point, so that offsets stay."""
+    def in_place(self, text: str) -> str | None:
+        """Fold a text of which every code point folds to one, so that offsets stay; None for any other."""
         if text.isascii():
-            return True
-        return (
-            is_normalized("NFC", text)
-            and (not self._is_odd(text) or all(self._replaced.get(character, character) for character in text))
-            and len(text.casefold()) == len(text)
-        )
+            return text.casefold()
+        if not is_normalized("NFC", text):
+            return None
+        folded = text
+        if self._is_odd(text):
+            parts = [self._replaced.get(character, character) for character in text]
+            if "" in parts:
+                return None
+            folded = "".join(parts)
+        folded = folded.casefold()
+        return folded if len(folded) == len(text) else None
 
     def _name_key(self, name: str) -> str:
         return "".join(self.fold(name).split()).strip("\"'“”‘’")
@@ -68,7 +74,6 @@ class EndingTable:
 
     def _says(self, word: str) -> Says | None:
         """Return what the first row says that a word fits; None for no row, and for one that says nothing."""
-        word = word[-_LONGEST_WORD:]
         if _final(word[-1]) == self._coda and word[-1] not in self._coda_not:
             word = word[:-1] + normalize("NFC", normalize("NFD", word[-1])[:2])
         word = self._drawn.sub("", word)
@@ -153,6 +158,7 @@ class Tables:
         self.keys = Keys(profile)
         self.endings, self.strong = EndingTable(speech.endings, profile), EndingTable(speech.strong, profile)
         self.answers, self.humble = frozenset(speech.answers), frozenset(speech.humble)
+        self.cries = frozenset(speech.cries)
         self.old_words, self.jamo = frozenset(speech.old_words), frozenset(speech.jamo_plain)
         self.nouns = NounTable(profile.nouns)
         self.surnames = frozenset(profile.names.surnames)

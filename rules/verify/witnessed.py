@@ -5,7 +5,7 @@ summary must say are derived again from those that stand. A witness that does no
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rules.verify.conclusion import (
     SILENT,
@@ -31,6 +31,7 @@ from schemas.turn import Turn
 from schemas.verdict import Level, Observed, VerdictWord
 from schemas.witness import NameWitness, RoleWitness, Tier, Told, Witnesses, WordWitness
 
+_SAID: Final = tuple(says.value for says in (Says.POLITE, Says.LEANING, Says.PLAIN, Says.MUSING, Says.OLD))
 _POLITE, _PLAIN = Level.POLITE.value, Level.PLAIN.value
 _MIXED, _OLD = Observed.MIXED.value, Observed.OLD.value
 _SPEECH_ITEM, _NAMES_ITEM, _TERM_ITEM, _RECALL_ITEM, _SUMMARY_ITEM = 3, 4, 5, 6, 10
@@ -122,8 +123,7 @@ def reread(
             doubts = doubts._replace(asked=asked)
             lost = _lost(asked)
     strangers = _strangers(turn, witnesses.names, grounding)
-    names = turn.named_entities or []
-    canon = against.card.canon_entities
+    names, canon = turn.named_entities or [], against.card.canon_entities
     if not all(is_same_name(witness, names, canon, grounding.tables) for witness in witnesses.names):
         unfounded.add(_NAMES_ITEM)
     hedge = hedge_from(turn, against, spoken.heard, doubts)
@@ -133,8 +133,9 @@ def reread(
 
 def _placed_reply(reply: str, witnesses: Witnesses, grounding: Grounding) -> Placed:
     keys = grounding.tables.keys
-    if keys.keeps_places(reply):
-        return Placed(keys.fold(reply), None)
+    folded = keys.in_place(reply)
+    if folded is not None:
+        return Placed(folded, None)
     offsets = {offset for each in witnesses.words for offset in (each.start, each.end)}
     offsets.update(offset for each in witnesses.terms for offset in (each.start, each.end))
     offsets.update(offset for each in witnesses.asked or () for offset in (each.said_start, each.said_end))
@@ -144,20 +145,17 @@ def _placed_reply(reply: str, witnesses: Witnesses, grounding: Grounding) -> Pla
 def _words_stand(words: tuple[WordWitness, ...], reply: Placed, grounding: Grounding) -> bool:
     if len({word.start for word in words}) != len(words):
         return False
-    narrated = narrations(reply.text) if any(mark in reply.text for mark in "*([") else []
-    return all(is_word_told(word, reply, narrated, grounding.tables) for word in words)
+    narrated, tables = narrations(reply.text), grounding.tables
+    return all(is_word_told(word, reply, narrated, tables) for word in words)
 
 
 def _level(words: tuple[WordWitness, ...]) -> tuple[str | None, Heard]:
     """Return the level that words tell together, and how many sentences are polite and plain."""
-    tally = dict.fromkeys(Says, 0)
-    humble = False
-    for word in words:
-        if word.told is Told.HUMBLE:
-            humble = True
-        else:
-            tally[Says(word.says)] += 1
-    polite, leaning, plain, old = (tally[says] for says in (Says.POLITE, Says.LEANING, Says.PLAIN, Says.OLD))
+    says = [word.says for word in words if word.told is not Told.HUMBLE]
+    humble = len(says) < len(words)
+    polite, leaning, plain, musing, old = map(says.count, _SAID)
+    if not polite and not leaning:
+        plain += musing
     if old and not polite:
         return _OLD, Heard(0, plain, odd=False)
     heard = Heard(polite + leaning, plain, odd=False)
@@ -168,6 +166,8 @@ def _level(words: tuple[WordWitness, ...]) -> tuple[str | None, Heard]:
 
 def _touched(witnesses: Witnesses, against: CardGrounds, grounding: Grounding) -> tuple[Touched, list[str]]:
     """Return the row touched, and the terms of forbidden topics that are left for review."""
+    if not witnesses.terms:
+        return UNTOUCHED, []
     entries, topics, forbidden = grounding.entries, grounding.topics, against.forbidden
     known = [witness for witness in witnesses.terms if 0 <= witness.rank < len(entries)]
     hits = sorted(witness.rank for witness in known if witness.tier is Tier.HIT)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
-from rules.verify.tables import Keys, Tables
+from rules.verify.tables import LONGEST_WORD, Keys, Tables
 from schemas.lexicon import Entry
 from schemas.profile import Says
 from schemas.witness import NameWitness, RoleWitness, TermWitness, Tier, Told, Way, WordWitness
@@ -27,8 +27,10 @@ _KEYBOARD: Final = (
 _TYPED: Final = dict(pair.split(":") for pair in _KEYBOARD.split())
 _APART: Final = re.compile(r"[가-힣](?:(?:[~.\-_*^·,!@#/|+=]{1,3}|\s{1,2})[가-힣])+")
 _SYLLABLES: Final = re.compile("[가-힣]+")
+_is_hangul: Final = _SYLLABLES.fullmatch
 _OPENERS: Final = re.compile(r"[*(\[]")
 _NEAR: Final = 12
+_FAR: Final = 200
 _CONTEXT: Final = 24
 
 
@@ -47,8 +49,9 @@ class Placed(NamedTuple):
 
 def placed(text: str, offsets: Iterable[int], keys: Keys) -> Placed:
     """Fold a text from offset to offset, so that the folded place of each is known."""
-    if keys.keeps_places(text):
-        return Placed(keys.fold(text), None)
+    folded = keys.in_place(text)
+    if folded is not None:
+        return Placed(folded, None)
     at: dict[int, int] = {}
     parts: list[str] = []
     length = last = 0
@@ -63,28 +66,37 @@ def placed(text: str, offsets: Iterable[int], keys: Keys) -> Placed:
 def is_word_told(witness: WordWitness, reply: Placed, narrated: list[tuple[int, int]], tables: Tables) -> bool:
     """Tell whether a word stands where its witness says, outside narration, and tells what it says."""
     place = reply.find(witness.start, witness.end)
-    if place is None or any(start < place[1] and place[0] < end for start, end in narrated):
+    if place is None or (narrated and any(start < place[1] and place[0] < end for start, end in narrated)):
         return False
     start, end = place
-    word = reply.text[start:end].replace("**", "")
-    before, after = reply.text[start - 1 : start], reply.text[end : end + 1]
+    text = reply.text
+    word = text[start:end].replace("**", "")
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if witness.told is Told.ENDING:
+        if _is_syllable(before) or _is_syllable(after) or not _is_hangul(word):
+            return False
+        return tables.endings.says(word[-LONGEST_WORD:]) == witness.says
     if witness.told is Told.JAMO:
         return witness.says == Says.PLAIN and word in tables.jamo
-    if not _SYLLABLES.fullmatch(word) or _is_syllable(before):
+    if not _is_hangul(word) or _is_syllable(before):
         return False
     if witness.told is Told.ADDRESS:
         return witness.says == Says.OLD and word in tables.old_words
     if _is_syllable(after):
         return False
-    if witness.told is Told.ENDING:
-        return tables.endings.says(word) == witness.says
+    if witness.told is Told.CRIED:
+        cried = not tables.cries.isdisjoint(_SYLLABLES.findall(text[max(0, start - _FAR) : start]))
+        return witness.says == Says.MUSING and cried and tables.endings.says(word[-LONGEST_WORD:]) == Says.PLAIN
     if witness.told is Told.STRONG:
-        return tables.strong.says(word) == witness.says
+        return tables.strong.says(word[-LONGEST_WORD:]) == witness.says
     return witness.says == Says.POLITE and word in (tables.answers if witness.told is Told.ANSWER else tables.humble)
 
 
 def narrations(text: str) -> list[tuple[int, int]]:
     """Return the stretches between asterisks and in brackets, read from left to right and each within its line."""
+    opener = _OPENERS.search(text)
+    if opener is None:
+        return []
     found: list[tuple[int, int]] = []
     text = text.replace("**", "\x00\x00")
     opener = _OPENERS.search(text)

@@ -74,10 +74,7 @@ def _speech(table: dict[str, Any]) -> SpeechTables:
         endings=tuple(map(_ending, table["endings"])),
         strong=tuple(map(_ending, table["strong"])),
         cry_syllables=words["cry_syllables"],
-        **{
-            name: _words(words[name])
-            for name in ("answers", "cries", "trailing", "humble", "old_words", "old_not", "jamo_plain", "citing")
-        },
+        **{name: _words(text) for name, text in words.items() if name not in ("source", "cry_syllables")},
         drawn=drawn["vowels"],
         drawn_after=drawn["after"],
         coda=drawn["coda"],
