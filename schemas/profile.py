@@ -88,7 +88,10 @@ class SpeechTables(NamedTuple):
 
 
 class NounTables(NamedTuple):
-    """What may follow a noun: particles by the final sound before them, auxiliaries, verbs, suffixes; common nouns."""
+    """What may follow a noun: particles by the final sound before them, auxiliaries, verbs, suffixes; common nouns.
+
+    `verbal_one` are verbs behind a noun of one syllable, `verbal` those behind longer ones.
+    """
 
     any_final: tuple[str, ...]
     after_vowel: tuple[str, ...]
@@ -96,6 +99,7 @@ class NounTables(NamedTuple):
     after_rieul: tuple[str, ...]
     auxiliary: tuple[str, ...]
     verbal: tuple[str, ...]
+    verbal_one: tuple[str, ...]
     suffixes: tuple[str, ...]
     common: tuple[str, ...]
 

@@ -31,7 +31,7 @@ class Followers:
         self._chains = tuple(
             re.compile(f"(?:{either(first)})(?:{either(tables.auxiliary)}){{0,2}}").fullmatch for first in firsts
         )
-        self._verbal = tables.verbal
+        self._verbal, self._verbal_one = tables.verbal, tables.verbal_one
         self.suffixes = frozenset(tables.suffixes)
         self.common = frozenset(tables.common)
         self.follows = lru_cache(_CACHED)(self._follows)
@@ -45,8 +45,9 @@ class Followers:
         if not rest:
             return True
         if syllables == 1:
-            particle = rest in self._one[sound(last)]
-            return particle or (rest[0] == _PLURAL and self.is_particle(_PLURAL, rest[1:]))
+            if rest in self._one[sound(last)] or rest.startswith(self._verbal_one):
+                return True
+            return rest[0] == _PLURAL and self.is_particle(_PLURAL, rest[1:])
         return self.is_particle(last, rest) or rest.startswith(self._verbal)
 
 

@@ -29,11 +29,16 @@ def jamo(syllable: str) -> str:
     return initial + vowel + _FINALS[final_of(syllable)]
 
 
-def spellings(term: str) -> frozenset[str]:
-    """Return other spellings of a term of two to four syllables; of any other none."""
+def spellings(term: str, *, as_word: bool) -> frozenset[str]:
+    """Return other spellings of a term of two to four syllables; of any other none.
+
+    A term that must stand as a word has but one: nobody writes all its jamo apart by accident.
+    """
     if len(term) not in _SYLLABLES or not all(map(is_syllable, term)):
         return frozenset()
     apart = [jamo(syllable) for syllable in term]
+    if as_word:
+        return frozenset({"".join(apart)})
     keys = "".join(_KEYS[letter] for letters in apart for letter in letters).casefold()
     found = {"".join(apart)} | ({keys} if len(keys) >= _FEWEST_KEYS else set())
     found.update(term[:place] + letters[0] + term[place + 1 :] for place, letters in enumerate(apart))

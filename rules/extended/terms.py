@@ -74,7 +74,7 @@ class TermIndex:
         for term in self._terms.values():
             patterns[term.text] = _Pattern(term.text, term, Way.WHOLE, _kind(term.text))
         for term in self._terms.values():
-            for text in sorted(spellings(term.text)) if not term.as_word else ():
+            for text in sorted(spellings(term.text, as_word=term.as_word)):
                 patterns.setdefault(text, _Pattern(text, term, Way.SPELLED, _kind(text)))
         self._patterns = tuple(patterns.values())
         texts = [pattern.text.encode() for pattern in self._patterns]

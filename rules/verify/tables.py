@@ -132,13 +132,13 @@ class NounTable:
 
     def after_one(self, syllable: str, rest: str) -> bool:
         """Tell whether a rest may follow a noun of one syllable."""
-        if not rest or self._first(syllable)(rest):
+        if not rest or self._first(syllable)(rest) or any(map(rest.startswith, self._tables.verbal_one)):
             return True
         return rest[0] == "들" and self.particles("들", rest[1:])
 
     def after(self, last: str, rest: str) -> bool:
         """Tell whether a rest may follow a longer noun."""
-        return self.particles(last, rest) or any(rest.startswith(verb) for verb in self._tables.verbal)
+        return self.particles(last, rest) or any(map(rest.startswith, self._tables.verbal))
 
     def after_suffix(self, rest: str, is_noun: Callable[[str], bool]) -> bool:
         """Tell whether a rest is a suffix or a noun, and what may follow it."""

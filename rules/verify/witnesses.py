@@ -144,7 +144,7 @@ class Book:
         if self._is_innocent(term, text, start, end):
             return False
         if witness.way is Way.SPELLED:
-            return witness.tier is Tier.HIT and self._modes[term] == "any" and _is_spelled(found, term)
+            return witness.tier is Tier.HIT and _is_spelled(found, term, only_jamo=self._modes[term] == "word")
         if witness.way is not Way.WHOLE or found != term:
             return False
         if self._modes[term] == "any" or not _SYLLABLES.fullmatch(term):
@@ -259,10 +259,14 @@ def _stands_alone(term: str, before: str, after: str) -> bool:
     return True
 
 
-def _is_spelled(found: str, term: str) -> bool:
+def _is_spelled(found: str, term: str, *, only_jamo: bool) -> bool:
     """Tell whether a text is another spelling of a term: all jamo, one syllable by its first letter, or typed keys."""
     letters = [_LETTERS.get(part, "") for part in normalize("NFD", term)]
-    if found in ("".join(letters), "".join(_TYPED.get(letter, "") for letter in letters)):
+    if found == "".join(letters):
+        return True
+    if only_jamo:
+        return False
+    if found == "".join(_TYPED.get(letter, "") for letter in letters):
         return True
     if len(found) != len(term):
         return False

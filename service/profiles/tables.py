@@ -102,6 +102,7 @@ def _nouns(table: dict[str, Any], common: dict[str, Any]) -> NounTables:
             for name in ("any_final", "after_vowel", "after_consonant", "after_rieul", "auxiliary")
         },
         verbal=_words(followers["verbal"]),
+        verbal_one=_words(followers["verbal_one"]),
         suffixes=_words(followers["suffixes"]),
         common=_words(common["common"]["nouns"]),
     )
