@@ -10,9 +10,10 @@ from schemas.element import Element
 
 
 class Told(StrEnum):
-    """How a word told the speech level."""
+    """How a word told the speech level: at a sentence's end, polite inside a sentence, and so on."""
 
     ENDING = "ending"
+    INSIDE = "inside"
     ANSWER = "answer"
     STRONG = "strong"
     CRIED = "cried"

@@ -132,7 +132,7 @@ class Hearing:
         if end:
             inner = self._inside(words, end)
             if inner is not None:
-                polite = _Clue(inner, _POLITE, Told.ENDING)
+                polite = _Clue(inner, _POLITE, Told.INSIDE)
                 mixed = says in _PLAINLY and last[-1] not in "야아" and inner < end - 1
                 return (polite, _Clue(place, says or _PLAIN, Told.ENDING)) if mixed else (polite,)
         if says is not None:

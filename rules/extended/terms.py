@@ -6,6 +6,7 @@ anywhere, also in other spellings. Both are seen through marks and spaces put be
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick
@@ -154,12 +155,17 @@ class TermIndex:
             places = [place for place, character in enumerate(run[0], run.start()) if is_syllable(character)]
             joined = "".join(map(run.string.__getitem__, places))
             for pattern, start, end in self._matches(joined):
-                if end - start < 2 or pattern.way is Way.SPELLED:
+                if end - start < 2 or pattern.way is Way.SPELLED or _touch(places[start:end]):
                     continue
                 whole = start == 0 and self._followers.follows(joined[end - 1], joined[end:], 2)
                 known = best.get(pattern.term.text)
                 if (spaced or whole) and (known is None or known[0] is Tier.REVIEW):
                     best[pattern.term.text] = Tier.HIT, Way.SPACED, places[start], places[end - 1] + 1
+
+
+def _touch(places: list[int]) -> bool:
+    """Tell whether some of the places are neighbours, so that the syllables there do not stand apart."""
+    return any(after - before == 1 for before, after in pairwise(places))
 
 
 def _terms(entries: Iterable[Entry], folding: Folding) -> Iterator[_Term]:

@@ -30,6 +30,7 @@ _SYLLABLES: Final = re.compile("[가-힣]+")
 _is_hangul: Final = _SYLLABLES.fullmatch
 _OPENERS: Final = re.compile(r"[*(\[]")
 _NEAR: Final = 12
+_SOFT: Final = (Says.POLITE, Says.LEANING)
 _FAR: Final = 200
 _CONTEXT: Final = 24
 
@@ -84,6 +85,8 @@ def is_word_told(witness: WordWitness, reply: Placed, narrated: list[tuple[int, 
         return witness.says == Says.OLD and word in tables.old_words
     if _is_syllable(after):
         return False
+    if witness.told is Told.INSIDE:
+        return witness.says == Says.POLITE and tables.endings.says(word[-LONGEST_WORD:]) in _SOFT
     if witness.told is Told.CRIED:
         cried = not tables.cries.isdisjoint(_SYLLABLES.findall(text[max(0, start - _FAR) : start]))
         return witness.says == Says.MUSING and cried and tables.endings.says(word[-LONGEST_WORD:]) == Says.PLAIN
