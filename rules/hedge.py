@@ -30,8 +30,6 @@ def hedges(reading: Reading) -> Iterator[Hedge]:
         yield Hedge(HedgeCode.FIRST_PERSON_NULL, _first_person_null(reading))
     if reading.reply is not None:
         yield from _speech(reading)
-    if reading.review and (found := _review(reading)) is not None:
-        yield found
     if not reading.card.canon:
         yield Hedge(HedgeCode.NO_CANON, sentences.NO_CANON)
     if turn.user_asked_recall:
@@ -54,7 +52,7 @@ def _speech(reading: Reading) -> Iterator[Hedge]:
             yield Hedge(HedgeCode.LEVEL_UNCLEAR, sentences.LEVEL_UNCLEAR)
         else:
             yield Hedge(HedgeCode.LEVEL_UNKNOWN, sentences.LEVEL_UNKNOWN)
-    elif logged is not None and not is_blank(logged) and nfc(logged) != level:
+    elif logged is not None and logged != level and not is_blank(logged) and nfc(logged) != level:
         shown = quote(logged)[1:-1]
         yield Hedge(HedgeCode.LEVEL_DIFFERS, sentences.LEVEL_DIFFERS.format(logged=shown, level=level))
     if speech.polite and speech.plain:
@@ -62,6 +60,8 @@ def _speech(reading: Reading) -> Iterator[Hedge]:
         yield Hedge(HedgeCode.MIXED_LEVELS, sentence)
     if reading.honorific is not None:
         yield Hedge(HedgeCode.HONORIFIC_FORM, sentences.HONORIFIC_FORM.format(word=_tail(reading.honorific)))
+    if reading.review and (found := _review(reading)) is not None:
+        yield found
 
 
 def _tail(word: str) -> str:

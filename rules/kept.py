@@ -6,7 +6,7 @@ Source: spec 000, order of judging; design section 4. The summary claims only wh
 from rules.check import card_cell, turn_cell
 from rules.reading import Reading
 from rules.wording import heard, quote
-from schemas.verdict import EvidenceCell, Observed
+from schemas.verdict import EvidenceCell
 
 
 def evidence(reading: Reading, compared_person: bool) -> list[EvidenceCell]:
@@ -28,7 +28,7 @@ def summary(reading: Reading, compared_person: bool) -> str:
     """Return one sentence that says what was compared and found as the card has it."""
     if reading.speech.level is None:
         return _without_level(reading)
-    if reading.speech.level == Observed.OLD.value:
+    if reading.speech.old:
         return f"{heard(reading.speech)}고 카드가 정한 {reading.card.card.honorific_rule}에 어긋난 문장은 0개입니다."
     if compared_person:
         return f"{heard(reading.speech)}고 1인칭도 카드대로 {quote(reading.turn.first_person or '')}입니다."

@@ -29,24 +29,25 @@ class Asked(NamedTuple):
 class Reading(NamedTuple):
     """A turn folded, heard and searched, beside the card it is held against.
 
-    `reply` is the folded reply; `honorific` a plain last word that sounds polite, for the hedge; `hits` in the
-    lexicon's order; `names` maps each folded name to the name as it first came, in the turn's order, and `known` holds
-    those the card knows; `first_person` is folded, None when null or blank; `asked` is None where no recall is compared
-    (design section 3, item 5), else the asked roles in the card's order, `overlap` two of them that one place of the
-    message asks for; `review` are hits too unsure to judge by; `witnesses` are of profiles that are verified by them.
+    `reply` is the folded reply; `first_person` is folded, None when null or blank; `hits` stand in the lexicon's order;
+    `names` maps each folded name to the name as it first came, in the turn's order, and `known` holds those the card
+    knows; `asked` is None where no recall is compared (design section 3, item 5), else the asked roles in the card's
+    order. The rest is for the hedge: `honorific` is a plain last word that sounds polite, `overlap` two roles that one
+    place of the message asks for, `review` hits too unsure to judge by; and `witnesses` are of profiles that are
+    verified by them.
     """
 
     turn: Turn
     card: CardFacts
     reply: str | None
     speech: Speech
-    honorific: str | None
     first_person: str | None
     hits: Sequence[Hit]
     names: dict[str, str] | None
     known: Container[str]
     asked: tuple[Asked, ...] | None
-    overlap: tuple[str, str] | None
+    honorific: str | None = None
+    overlap: tuple[str, str] | None = None
     review: Sequence[Hit] = NO_HITS
     witnesses: Witnesses | None = None
 

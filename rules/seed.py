@@ -15,7 +15,7 @@ class SeedReader:
     """Reads turns by a lexicon and an ear."""
 
     def __init__(self, lexicon: Lexicon, ear: Ear) -> None:
-        self.lexicon, self.ear = lexicon, ear
+        self._hear, self._honorific_word, self._hits = ear.hear, ear.honorific_word, lexicon.hits
 
     def ready(self, card: Card) -> CardFacts:
         """Fold a card to NFC."""
@@ -27,19 +27,19 @@ class SeedReader:
         honorific, asked, overlap = None, None, None
         if turn.reply_text is not None:
             reply = nfc(turn.reply_text)
-            speech = self.ear.hear(reply)
+            speech = self._hear(reply)
             if speech.suspect:
-                honorific = self.ear.honorific_word(reply)
-            hits = self.lexicon.hits(reply)
+                honorific = self._honorific_word(reply)
+            hits = self._hits(reply)
             if turn.user_asked_recall and turn.user_message is not None:
                 message = nfc(turn.user_message)
                 asked = _asked(turn, card, message, reply, namings, position)
                 overlap = _overlap(message, asked) if len(asked) > 1 else None
-        first_person = turn.first_person
+        first_person, named = turn.first_person, turn.named_entities
         if first_person is not None:
             first_person = None if is_blank(first_person) else nfc(first_person)
-        names = None if turn.named_entities is None else _names(turn.named_entities)
-        return Reading(turn, card, reply, speech, honorific, first_person, hits, names, card.canon, asked, overlap)
+        names = _names(named) if named else None if named is None else {}
+        return Reading(turn, card, reply, speech, first_person, hits, names, card.canon, asked, honorific, overlap)
 
 
 def _names(named: list[str]) -> dict[str, str]:

@@ -22,7 +22,7 @@ NaturalKey = tuple[tuple[Any, ...], str]
 
 def is_blank(text: str | None) -> bool:
     """Tell whether a value is missing, empty or white space only."""
-    return text is None or not text or text.isspace()
+    return not text or text.isspace()
 
 
 def final_of(syllable: str) -> int:

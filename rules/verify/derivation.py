@@ -22,8 +22,11 @@ def derive(turn: Turn, against: CardGrounds, grounds: Grounds, namings: Namings,
         if turn.user_asked_recall and turn.user_message is not None:
             recalled = _recalled(turn, against, namings, position)
             lost = next((each for each in recalled if each.source and against.roles[each.place][1] not in reply), None)
+    strangers = (
+        _strangers(turn.named_entities, against) if turn.named_entities else None if turn.named_entities is None else []
+    )
     hedge = hedge_of(turn, against, spoken.heard, grounds.hearing, recalled)
-    return conclude(turn, against, spoken, touched, _strangers(turn, against), lost, hedge)
+    return conclude(turn, against, spoken, touched, strangers, lost, hedge)
 
 
 def _spoken(turn: Turn, against: CardGrounds, reply: str, hearing: Hearing) -> Spoken:
@@ -34,12 +37,10 @@ def _spoken(turn: Turn, against: CardGrounds, reply: str, hearing: Hearing) -> S
     return speaking(turn, against, level, level != against.card.honorific_rule, heard)
 
 
-def _strangers(turn: Turn, against: CardGrounds) -> list[str] | None:
-    if not turn.named_entities:
-        return None if turn.named_entities is None else []
+def _strangers(names: list[str], against: CardGrounds) -> list[str]:
     strangers: list[str] = []
     met: set[str] = set()
-    for name in turn.named_entities:
+    for name in names:
         folded = nfc(name)
         if name.strip() and folded not in against.canon and folded not in met:
             met.add(folded)

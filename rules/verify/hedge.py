@@ -30,7 +30,8 @@ def hedge_of(
         sentences.append(said.NAMES_NULL_ONLY if known and not recall else said.NAMES_NULL)
     if not there:
         sentences.append(said.NO_REPLY_RECALL if recall else said.NO_REPLY)
-    spoke = bool(turn.first_person) and not str(turn.first_person).isspace()
+    person = turn.first_person
+    spoke = bool(person and not person.isspace())
     if not (spoke and against.person):
         sentences.append(PERSONS[spoke, bool(against.person)])
     if there and not known:
