@@ -24,8 +24,8 @@ F = TypeVar("F", bound=Finding)
 class Check(Generic[F]):
     """One rule: `find` always runs, and its columns always stand in the verdict, whichever verdict wins.
 
-    `columns` gives the diagnostic fields of the finding; `evidence` and `summary` are asked only of the check that
-    decides the verdict.
+    `columns` gives the diagnostic fields of the finding, null ones may be left out; `evidence` and `summary` are asked
+    only of the check that decides the verdict.
     """
 
     name: str

@@ -54,7 +54,9 @@ def judge(turn: Turn, card: CardFacts, reader: Reader, namings: Namings, positio
     decided: tuple[Check[Any], Any] | None = None
     for check in CHECKS:
         finding = check.find(reading)
-        record.update(check.columns(finding))  # type: ignore[typeddict-item]
+        columns = check.columns(finding)
+        if columns:
+            record.update(columns)  # type: ignore[typeddict-item]
         if decided is None and finding.holds:
             decided = check, finding
     if decided is None:

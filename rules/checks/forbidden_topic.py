@@ -32,6 +32,7 @@ class Touch(NamedTuple):
 
 
 UNTOUCHED = Touch(None, None, None)
+NO_COLUMNS: dict[str, Any] = {}
 
 
 def _find(reading: Reading) -> Touch:
@@ -46,6 +47,8 @@ def _find(reading: Reading) -> Touch:
 
 
 def _columns(touch: Touch) -> dict[str, Any]:
+    if touch.term is None:
+        return NO_COLUMNS
     return {"touched_term": touch.term, "touched_topic": touch.topic}
 
 

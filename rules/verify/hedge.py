@@ -32,7 +32,7 @@ def hedge_of(
         sentences.append(said.NO_REPLY_RECALL if recall else said.NO_REPLY)
     person = turn.first_person
     spoke = bool(person and not person.isspace())
-    if not (spoke and against.person):
+    if not spoke or not against.person:
         sentences.append(PERSONS[spoke, bool(against.person)])
     if there and not known:
         sentences.append(said.LEVEL_UNKNOWN)
