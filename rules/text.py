@@ -51,8 +51,8 @@ class Speech(NamedTuple):
 
     `level` is the reply's (one polite piece decides; None when no piece counts), `polite` and `plain` count the pieces,
     `suspect` tells that a plain piece may end in an honorific form. Under `extended` a level may be one of
-    `schemas.verdict.Observed`, `old` counts sentences in 하오체, and `unclear` tells that Hangul without a level was
-    heard.
+    `schemas.verdict.Observed`, `old` counts sentences in 하오체, `silent` tells that others say nothing of a level, and
+    `unclear` that all do.
     """
 
     level: str | None
@@ -60,6 +60,7 @@ class Speech(NamedTuple):
     plain: int
     suspect: bool
     old: int = 0
+    silent: bool = False
     unclear: bool = False
 
 

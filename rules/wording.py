@@ -84,8 +84,9 @@ def heard(speech: Speech) -> str:
         if speech.level == _MIXED:
             return f"답장에 존댓말 {speech.polite}문장과 반말 {speech.plain}문장이 섞였"
         return f"답장 {pieces}문장 가운데 {speech.polite}문장이 {speech.level}로 끝났"
-    if pieces == 1:
-        return f"답장 한 문장이 {speech.level}로 끝났"
     if not pieces:
         return f"답장에 높임말 어미는 없어도 낮춤말이 있어 {speech.level}로 들렸"
-    return f"답장 {pieces}문장이 모두 {speech.level}로 끝났"
+    reply = "말끝이 드러난 답장" if speech.silent else "답장"
+    if pieces == 1:
+        return f"{reply} 한 문장이 {speech.level}로 끝났"
+    return f"{reply} {pieces}문장이 모두 {speech.level}로 끝났"

@@ -22,8 +22,8 @@ class Profile(NamedTuple):
 class Says(StrEnum):
     """What an ending says of the speech level.
 
-    `leaning` is polite unless the reply speaks in 하오체; `musing` is said to oneself, and plain only where nothing in
-    the reply is polite; `nothing` keeps a word from being read by a later row.
+    `leaning` is polite unless the reply speaks in 하오체; `musing` is said to oneself or left hanging, and plain only
+    where nothing in the reply is polite; `nothing` keeps a word from being read by a later row.
     """
 
     POLITE = "polite"

@@ -78,17 +78,17 @@ class Hearing:
         """Hear a reply; a sentence that ends in one of `names` says nothing of its level."""
         spoken = self._spoken(folded)
         clues: list[tuple[str, Told, int, int]] = []
-        place, heard, before = 0, False, 0
+        place, sentences, before = 0, 0, 0
         for number, part in enumerate(_breaks(spoken.text)):
             if number % 2 == 0 and (words := _words(part)):
-                heard = True
                 if words[0] in self._citing_starts and self._cites(words):
                     del clues[before:]
                 before = len(clues)
                 if words[-1] not in names:
                     clues += [_placed(clue, words, part, place) for clue in self._sentence(words, len(part))]
+                sentences += 1
             place += len(part)
-        return self._level(spoken, clues, heard=heard, hangul=heard or bool(_has_word(folded.text)))
+        return self._level(spoken, clues, sentences, hangul=bool(sentences or _has_word(folded.text)))
 
     def _spoken(self, folded: Folded) -> Folded:
         """Blank what is not said to the other: addresses, narration, citations, and what stands around speech."""
@@ -160,37 +160,46 @@ class Hearing:
                     return number
         return None
 
-    def _level(self, spoken: Folded, clues: list[tuple[str, Told, int, int]], *, heard: bool, hangul: bool) -> Spoken:
+    def _level(
+        self, spoken: Folded, clues: list[tuple[str, Told, int, int]], sentences: int, *, hangul: bool
+    ) -> Spoken:
         says = [clue[0] for clue in clues]
         polite, leaning, plain, musing, old = map(says.count, _COUNTED)
-        if musing:
-            if polite or leaning:
-                clues = [clue for clue in clues if clue[0] != _MUSING]
-            else:
-                plain += musing
         if leaning and not polite and not old and (match := self._old_address(spoken.text)):
             old = 1
             clues.append((_OLD, Told.ADDRESS, *match.span()))
-        if not heard and (match := self._plain_jamo(spoken.text)):
+        if not sentences and (match := self._plain_jamo(spoken.text)):
             plain = 1
             clues.append((_PLAIN, Told.JAMO, *match.span()))
+        is_humble = False
+        if not (polite or leaning or plain or old) and (humble := self._humble_word(spoken.text)):
+            is_humble = True
+            clues.append((_POLITE, Told.HUMBLE, *humble.span()))
+        if musing:
+            if polite or leaning or is_humble:
+                clues = [clue for clue in clues if clue[0] != _MUSING]
+            else:
+                plain += musing
         if old and not polite:
             speech = Speech(Observed.OLD.value, 0, plain, suspect=False, old=old + leaning)
         elif polite or leaning:
-            speech = Speech(_MIXED_LEVEL if plain else _POLITE_LEVEL, polite + leaning, plain, suspect=False)
+            level = _MIXED_LEVEL if plain else _POLITE_LEVEL
+            silent = polite + leaning + plain < sentences
+            speech = Speech(level, polite + leaning, plain, suspect=False, silent=silent)
         elif plain:
-            speech = Speech(_PLAIN_LEVEL, 0, plain, suspect=False)
-        else:
-            humble = next((match for match in _each_word(spoken.text) if match[0] in self._humble), None)
-            if humble is None:
-                return Spoken(Speech(None, 0, 0, suspect=False, unclear=hangul), ())
-            clues.append((_POLITE, Told.HUMBLE, *humble.span()))
+            speech = Speech(_PLAIN_LEVEL, 0, plain, suspect=False, silent=plain < sentences)
+        elif is_humble:
             speech = Speech(_POLITE_LEVEL, 0, 0, suspect=False)
+        else:
+            return Spoken(Speech(None, 0, 0, suspect=False, unclear=hangul), ())
         if spoken.starts is None:
             return Spoken(speech, tuple([WordWitness(*clue) for clue in clues]))
         return Spoken(
             speech, tuple(WordWitness(why, told, *spoken.span(start, end)) for why, told, start, end in clues)
         )
+
+    def _humble_word(self, text: str) -> re.Match[str] | None:
+        return next((match for match in _each_word(text) if match[0] in self._humble), None)
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -154,7 +154,7 @@ def _level(words: tuple[WordWitness, ...]) -> tuple[str | None, Heard]:
     says = [word.says for word in words if word.told is not Told.HUMBLE]
     humble = len(says) < len(words)
     polite, leaning, plain, musing, old = map(says.count, _SAID)
-    if not polite and not leaning:
+    if not (polite or leaning or humble):
         plain += musing
     if old and not polite:
         return _OLD, Heard(0, plain, odd=False)
