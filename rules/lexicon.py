@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ahocorasick_rs import AhoCorasick
+from ahocorasick_rs import BytesAhoCorasick
 
 from schemas.lexicon import Entry
 from schemas.nfc import nfc
@@ -18,7 +18,11 @@ class Hit(NamedTuple):
 
 
 class Lexicon:
-    """An Aho-Corasick automaton over the folded terms; overlapping hits all count (design section 3, item 4)."""
+    """An Aho-Corasick automaton over the folded terms; overlapping hits all count (design section 3, item 4).
+
+    It runs over UTF-8: the library's own string search gives up the interpreter's lock at every call, and a host with
+    other threads then waits milliseconds to have it back.
+    """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         """Build the automaton from rows in the lexicon's order."""
@@ -26,11 +30,12 @@ class Lexicon:
         for rank, entry in enumerate(entries):
             by_term.setdefault(nfc(entry.term), []).append(Hit(rank, entry, nfc(entry.topic)))
         self._rows = tuple(tuple(rows) for rows in by_term.values())
-        self._find = AhoCorasick(list(by_term), store_patterns=False).find_matches_as_indexes if by_term else None
+        terms = [term.encode() for term in by_term]
+        self._find = BytesAhoCorasick(terms).find_matches_as_indexes if terms else None
 
     def hits(self, reply: str) -> list[Hit]:
         """Return every row whose term stands in a folded reply, each once, in the lexicon's order."""
-        found = self._find(reply, True) if self._find else None
+        found = self._find(reply.encode(), True) if self._find else None
         if not found:
             return []
         return sorted(row for index in {match[0] for match in found} for row in self._rows[index])

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from schemas.card import CharacterCard
 from schemas.lexicon import TopicLexiconRow
+from schemas.oracle import OracleAnswer, OracleCase, OracleOutput
 from schemas.turn import ChatTurn
 from schemas.verdict import Verdict
 
@@ -18,9 +19,12 @@ RECORDS: Final[dict[str, type[BaseModel]]] = {
     "character_card": CharacterCard,
     "topic_lexicon": TopicLexiconRow,
     "verdict": Verdict,
+    "oracle_case": OracleCase,
+    "oracle_output": OracleOutput,
+    "oracle_answer": OracleAnswer,
 }
 # A key of a schema that stands before another in the published text.
-KEY_ORDER: Final = ("type", "properties", "enum", "pattern", "items", "required", "description")
+KEY_ORDER: Final = ("type", "properties", "enum", "pattern", "minimum", "minItems", "items", "required", "description")
 
 Schema = dict[str, Any]
 
@@ -66,7 +70,7 @@ def text_of(model: type[BaseModel]) -> str:
 
 
 def committed(name: str) -> Schema:
-    """Read a frozen v1 schema by record name (`chat_turn`, `character_card`, `topic_lexicon`, `verdict`)."""
+    """Read a frozen v1 schema by record name (a key of `RECORDS`)."""
     schema: Schema = json.loads(files("schemas").joinpath(f"json/{name}.v1.json").read_text(encoding="utf-8"))
     return schema
 

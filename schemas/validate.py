@@ -60,6 +60,10 @@ def _expectation(keyword: str, wanted: Any) -> str:
         return "one of " + ", ".join("null" if word is None else str(word) for word in wanted)
     if keyword == "pattern":
         return "text that is not blank"
+    if keyword == "minItems":
+        return f"at least {wanted} of them"
+    if keyword == "minimum":
+        return f"a number of at least {wanted}"
     return f"{keyword} to hold"
 
 
@@ -67,3 +71,6 @@ CHAT_TURN: Final = RecordSchema("chat_turn")
 CHARACTER_CARD: Final = RecordSchema("character_card")
 TOPIC_LEXICON: Final = RecordSchema("topic_lexicon")
 VERDICT: Final = RecordSchema("verdict")
+ORACLE_CASE: Final = RecordSchema("oracle_case")
+ORACLE_OUTPUT: Final = RecordSchema("oracle_output")
+ORACLE_ANSWER: Final = RecordSchema("oracle_answer")

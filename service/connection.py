@@ -8,7 +8,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from kafka.errors import KafkaError, KafkaTimeoutError, TopicAuthorizationFailedError
+from kafka.errors import (
+    BrokerResponseError,
+    KafkaError,
+    KafkaTimeoutError,
+    RequestTimedOutError,
+    TopicAuthorizationFailedError,
+)
 
 from service.errors import OperatorError
 from service.settings import KafkaSettings
@@ -149,16 +155,24 @@ def reaching(settings: KafkaSettings) -> Iterator[None]:
 
 
 class _Reasons(logging.Handler):
-    """Keeps the last error that a connection of the client ended with."""
+    """Keeps the last error that a connection of the client ended with, of those that say most."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
         self.last = ""
+        self._tells = 0
 
     def emit(self, record: logging.LogRecord) -> None:
         for value in record.args if isinstance(record.args, tuple) else ():
-            if isinstance(value, KafkaError) and not isinstance(value, KafkaTimeoutError):
-                self.last = _first_line(value)
+            if isinstance(value, KafkaError) and _tells(value) >= self._tells:
+                self.last, self._tells = _first_line(value), _tells(value)
+
+
+def _tells(error: KafkaError) -> int:
+    """Rank an error: a broker's own word, before a lost connection, before an attempt that ran out of time."""
+    if isinstance(error, (KafkaTimeoutError, RequestTimedOutError)):
+        return 0
+    return 2 if isinstance(error, BrokerResponseError) else 1
 
 
 def _first_line(error: Exception) -> str:

@@ -15,8 +15,9 @@ Header = tuple[str, bytes]
 
 _DELIVERY_S: Final = 30.0
 _REQUEST_S: Final = 10.0
+_ABANDON_S: Final = 2.0
 _IN_FLIGHT_BYTES: Final = 16 * 1024 * 1024
-_RECORD_OVERHEAD_BYTES: Final = 200
+_RECORD_OVERHEAD_BYTES: Final = 1_000
 _BATCH_BYTES: Final = 256 * 1024
 _MAX_REQUEST_BYTES: Final = 64 * 1024 * 1024
 
@@ -37,12 +38,12 @@ class Publisher:
         headers: Sequence[Header] = (),
         partition: int | None = None,
     ) -> None:
-        """Send a record, by its key's hash if no partition is named; earlier deliveries that failed raise here."""
+        """Send a record, by its key's hash if no partition is named; a delivery that failed meanwhile raises here."""
         size = len(key or b"") + len(value or b"") + _RECORD_OVERHEAD_BYTES
         future = self._producer.send(topic, value, key, list(headers), partition=partition)
         self._waiting.append((future, size))
         self._waiting_bytes += size
-        while self._waiting_bytes > _IN_FLIGHT_BYTES:
+        while self._waiting_bytes > _IN_FLIGHT_BYTES or (self._waiting and self._waiting[0][0].is_done):
             self._await_oldest()
 
     def settle(self) -> None:
@@ -82,7 +83,13 @@ def publisher(settings: KafkaSettings) -> Iterator[Publisher]:
             yield opened
             opened.settle()
         except BaseException:
-            with suppress(KafkaError):  # nobody waits for what is left, so that the first error is the one told
-                producer.close(timeout=0)
+            _abandon(producer)
             raise
         producer.close(timeout=_DELIVERY_S)
+
+
+def _abandon(producer: KafkaProducer) -> None:
+    """Close a producer without waiting for what it did not deliver; its own close would wait, fail and stay open."""
+    producer._sender.force_close()  # noqa: SLF001 - there is no other way
+    with suppress(KafkaError):
+        producer.close(timeout=_ABANDON_S)

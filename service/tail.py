@@ -141,7 +141,7 @@ def letter_text(record: Any, *, show_value: bool) -> Text:
         "\n    ",
         visible(str(fields.get("detail", ""))),
     )
-    for name in ("key", "value", "refused") if show_value else ():
+    for name in ("key", "value", "refused"):
         if name in fields:
             text.append(f"\n    {name} " + visible(_plain(fields[name])), style="dim")
     return text

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 from faust import SASLCredentials, SSLCredentials
 from kafka import KafkaAdminClient
-from kafka.errors import KafkaError, SaslAuthenticationFailedError
+from kafka.errors import (
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    RequestTimedOutError,
+    SaslAuthenticationFailedError,
+)
 
 from service.connection import client_options, faust_broker, faust_credentials, reaching
 from service.decode import Caps
@@ -60,7 +66,8 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "LOG_LEVEL": ((FOREIGN, "10"), "one of DEBUG, INFO, WARNING, ERROR"),
 }
 # Text and paths: any value will do until it is used.
-ANY_TEXT = {"SASL_USERNAME", "SASL_PASSWORD_FILE", "SSL_CA_FILE", "SSL_CERT_FILE", "SSL_KEY_FILE", "HTTP_HOST", "PROFILE_FILE"}
+ANY_TEXT = {"SASL_USERNAME", "SASL_PASSWORD_FILE", "SSL_CA_FILE", "SSL_CERT_FILE", "SSL_KEY_FILE", "HTTP_HOST"}
+ANY_TEXT |= {"PROFILE_FILE"}
 
 # Values that are right one by one and wrong together: the variables, the one that is named, what is expected.
 APART: tuple[tuple[dict[str, str], str, str], ...] = (
@@ -344,3 +351,22 @@ def test_what_a_client_raises_is_one_line(error: KafkaError, line: str) -> None:
     with pytest.raises(OperatorError) as caught, reaching(KafkaSettings(brokers="a:1")):
         raise error
     assert str(caught.value) == line
+
+
+def test_the_reason_that_says_most_is_told() -> None:
+    log = logging.getLogger("kafka.net.manager")
+
+    def connect() -> None:
+        log.error("Connection failed: %s", KafkaConnectionError("111 ECONNREFUSED"))
+        log.error("Connection failed: %s", SaslAuthenticationFailedError("bad word"))
+        log.error("Connection failed: %s", KafkaConnectionError("socket disconnected"))
+        log.error("Connection failed: %s", RequestTimedOutError("Request timed out after 12 ms"))
+        log.error("Bootstrap failed: %s", KafkaTimeoutError("Unable to bootstrap"))
+        raise KafkaTimeoutError("Unable to bootstrap")
+
+    before = list(logging.getLogger("kafka").handlers)
+    with pytest.raises(OperatorError) as caught, reaching(KafkaSettings(brokers="a:1")):
+        connect()
+    why = "[Error 58] SaslAuthenticationFailedError: bad word"
+    assert str(caught.value) == f"no answer from the brokers at a:1: {why}"
+    assert logging.getLogger("kafka").handlers == before

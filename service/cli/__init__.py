@@ -1,13 +1,14 @@
 """The command line: `turnjudge COMMAND`, a module per command group, each read only when it is asked for.
 
 Exit codes (design section 12): 0 fine; 1 the answer is bad; 2 usage, configuration or a file that cannot be read;
-130 interrupted; 141 the reader of our output went away.
+3 some results are errors; 130 interrupted; 141 the reader of our output went away.
 """
 
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import click
@@ -38,6 +39,12 @@ ENTRIES: Final = (
     Entry("tail", "service.cli.kafka", "tail", "Follow verdicts or dead letters."),
     Entry("replay", "service.cli.kafka", "replay", "Send dead letters of a reason to be judged again."),
     Entry("forget", "service.cli.kafka", "forget", "Ask the worker to forget a session."),
+    Entry(
+        "oracle", "service.cli.oracle", "oracle", "Hold outputs against evaluation criteria; oracle lint checks them."
+    ),
+    Entry("evaluate", "service.cli.evaluate", "evaluate", "Say how far the judge agrees with people."),
+    Entry("compare-models", "service.cli.evaluate", "compare_models", "Compare models on the same prompts."),
+    Entry("what-if", "service.cli.evaluate", "what_if", "Show which verdicts a change would flip."),
     Entry("schema", "service.cli.reading", "schema", "Print the JSON Schema of a record."),
     Entry("rules", "service.cli.reading", "rules", "Explain the checks, the hedge codes and the ten items."),
     Entry("lexicon", "service.cli.workshop", "lexicon", "Check and try a topic lexicon."),
@@ -73,7 +80,7 @@ def turnjudge() -> None:
     """Judge, turn by turn and live, whether a character's reply kept to its character card.
 
     Data goes to stdout or --out, everything else to stderr. Exit codes: 0 fine, 1 the answer is bad, 2 usage or
-    configuration.
+    configuration, 3 some results are errors.
     """
 
 
@@ -106,12 +113,14 @@ def _say(message: str, code: int) -> int:
 
 def main() -> None:
     """Run the command line of this process."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - as long as the process
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        code = BROKEN_PIPE
-    if code == BROKEN_PIPE:
-        # What is still buffered would be written, and fail, as the interpreter ends.
+    except OSError:
+        # What is still buffered would be written, and fail once more, as the interpreter ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or BROKEN_PIPE
     sys.exit(code)

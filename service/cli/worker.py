@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
@@ -134,8 +134,9 @@ def _free_port() -> int:
     from service.embedded.broker import free_port
 
     settings = load_settings(WorkerSettings)
-    with socket.socket() as probe:
-        if probe.connect_ex((settings.http_host, settings.http_port)) and settings.http_port:
+    if settings.http_port:
+        with suppress(OSError):
+            socket.create_server((settings.http_host, settings.http_port)).close()
             return settings.http_port
     return free_port()
 

@@ -24,7 +24,8 @@ def written(path: str | None) -> Iterator[BinaryIO]:
         OperatorError: the file cannot be written.
     """
     if path is None or path == "-":
-        with _stdout() as stdout:
+        sys.stdout.flush()
+        with open(sys.stdout.fileno(), "wb", buffering=_BUFFER_BYTES, closefd=False) as stdout:
             yield stdout
     elif Path(path).exists() and not Path(path).is_file():
         with _open(Path(path), path) as file:
@@ -47,19 +48,3 @@ def _open(path: Path, name: str) -> BinaryIO:
         return path.open("wb", buffering=_BUFFER_BYTES)
     except OSError as error:
         raise OperatorError(f"{name}: {error.strerror or error}") from None
-
-
-@contextmanager
-def _stdout() -> Iterator[BinaryIO]:
-    sys.stdout.flush()
-    descriptor = sys.stdout.fileno()
-    file = open(descriptor, "wb", buffering=_BUFFER_BYTES, closefd=False)  # noqa: SIM115 - closed below
-    try:
-        yield file
-        file.flush()
-    except BrokenPipeError:
-        # What is still buffered goes nowhere, so that closing does not fail a second time.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
-        raise
-    finally:
-        file.close()

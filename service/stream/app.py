@@ -73,6 +73,8 @@ class App(faust.App):
             topic_allow_declare=False,
             topic_disable_leader=True,
             table_standby_replicas=0,
+            # The demo's broker, the one without idempotent producers, tells ends that this check would stumble on.
+            recovery_consistency_check=settings.idempotent,
             stream_wait_empty=True,
             web_enabled=False,
             autodiscover=False,
@@ -98,8 +100,9 @@ def run_worker(settings: WorkerSettings) -> int:
     Raises:
         OperatorError: wrong topics or settings, or a state that does not fit the input.
     """
-    set_up_logs(settings.log_level)
     check_topics(settings)
+    limits = output_limits(settings)
+    set_up_logs(settings.log_level)
     profiles = read_profiles(settings.profile, settings.profile_file)
     metrics = Metrics(
         source_topic=settings.topics.chat_turns, max_models=settings.max_models, max_topics=settings.max_topics
@@ -110,7 +113,7 @@ def run_worker(settings: WorkerSettings) -> int:
     gc.freeze()
     gc.set_threshold(_GC_ALLOCATIONS, 20, 50)
     try:
-        return asyncio.run(_serve(Judging(settings, output_limits(settings), metrics, reference), deadline))
+        return asyncio.run(_serve(Judging(settings, limits, metrics, reference), deadline))
     finally:
         deadline.cancel()
 

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import aiokafka
 from aiokafka.errors import ConsumerStoppedError
-from aiokafka.structs import TopicPartition
 from faust.exceptions import ConsumerNotStarted
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
@@ -20,51 +19,15 @@ from faust.types import TP
 from service.stream.batch import Forget, bury, deliver, rounds
 from service.stream.logs import ENGINE
 from service.stream.recovery import refuse_reset_input, replay
+from service.stream.thread import ConsumerThread
 
 logger = logging.getLogger(__name__)
 
 _POLL_S: Final = 0.1
 _IDLE_S: Final = 0.02
-_FETCH_WAIT_MS: Final = 250
+_FETCHED_END_S: Final = 5.0
 
 Taken = Mapping[TP, list[Any]]
-
-
-class ConsumerThread(driver.AIOKafkaConsumerThread):
-    """The thread that speaks to the broker."""
-
-    logger = ENGINE
-
-    def _create_worker_consumer(self, transport: driver.Transport) -> aiokafka.AIOKafkaConsumer:
-        """Create aiokafka's consumer; Faust's own waits 1.5 s in a fetch, so a new assignment would wait as long."""
-        conf = self.app.conf
-        return aiokafka.AIOKafkaConsumer(
-            client_id=conf.broker_client_id,
-            group_id=conf.id,
-            bootstrap_servers=driver.server_list(transport.url, transport.default_port),
-            partition_assignment_strategy=[self.app.assignor],
-            enable_auto_commit=False,
-            auto_offset_reset="earliest",
-            max_poll_records=None,
-            max_poll_interval_ms=int(conf.broker_max_poll_interval * 1000),
-            max_partition_fetch_bytes=conf.consumer_max_fetch_size,
-            fetch_max_wait_ms=_FETCH_WAIT_MS,
-            request_timeout_ms=int(conf.broker_request_timeout * 1000),
-            session_timeout_ms=int(conf.broker_session_timeout * 1000),
-            rebalance_timeout_ms=int(conf.broker_rebalance_timeout * 1000),
-            heartbeat_interval_ms=int(conf.broker_heartbeat_interval * 1000),
-            **driver.credentials_to_aiokafka_auth(conf.broker_credentials, conf.ssl_context),
-        )
-
-    async def give_back(self, taken: Mapping[TP, tuple[int, int]]) -> None:
-        """Seek back to the first record of fetches that were taken and not judged, if nobody moved on since.
-
-        Faust's `perform_seek` does not rewind a partition of which nothing was committed yet.
-        """
-        consumer = self._ensure_consumer()
-        for tp, (first, behind) in taken.items():
-            if tp in self.assignment() and await consumer.position(TopicPartition(*tp)) == behind:
-                consumer.seek(TopicPartition(*tp), first)
 
 
 class Consumer(driver.Consumer):
@@ -283,12 +246,23 @@ class Consumer(driver.Consumer):
         if self._checked_generation == generation or not (has_turns or self.app.tables.actives_ready):
             return
         sources = [tp for tp in self.assignment() if tp.topic == self._source]
-        refuse_reset_input(self._partitions, await self.highwaters(*sources) if sources else {}, self._work.topics)
+        ends = dict(await self.highwaters(*sources)) if sources else {}
+        for tp, end in ends.items():
+            if self._partitions[tp.partition].end > end:
+                ends[tp] = max(end, await self._fetched_end(tp))
+        refuse_reset_input(self._partitions, ends, self._work.topics)
         self._checked_generation = generation
         self._work.metrics.recovery_remaining_records.set(0)
         self._work.metrics.elements.set(self._partitions.count())
         self._work.metrics.keep_partitions(tp.partition for tp in sources)
         logger.info("judging %d partitions with %d elements", len(sources), self._partitions.count())
+
+    async def _fetched_end(self, tp: TP) -> int:
+        """Return the end that a fetch tells, within 5 s; the demo's broker tells a smaller one when asked for it."""
+        deadline = asyncio.get_running_loop().time() + _FETCHED_END_S
+        while (end := self.highwater(tp)) is None and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(_IDLE_S)
+        return end or 0
 
     def why_not_ready(self) -> str | None:
         """Return what keeps this worker from judging, None if nothing does."""

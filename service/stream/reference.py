@@ -5,7 +5,6 @@ A row that cannot be used takes what its key held with it, as compaction will: e
 """
 
 import asyncio
-import json
 import logging
 import threading
 import time
@@ -51,7 +50,7 @@ class Shelf:
         self._profiles = profiles
         self._caps = caps
         self._cards: dict[bytes, Card] = {}
-        self._entries: dict[bytes, Entry] = {}
+        self._entries: dict[tuple[str, str], Entry] = {}
         self._changed: dict[bytes, Card | None] = {}
         self._lexicon_changed = False
         self.snapshot: Snapshot | None = None
@@ -89,14 +88,16 @@ class Shelf:
 
     def put_entry(self, row: Row) -> str | None:
         """Take a lexicon row, or its removal; return what was wrong with it, without a value."""
-        key = row.key or b""
+        key = _pair(row.key)
+        if key is None:
+            return "key: expected JSON [term, topic], NFC"
         entry, problem = None, None
         if row.value is not None:
             found = decode_entry(row.value, self._caps)
             if isinstance(found, Refusal):
                 problem = found.detail
-            elif not _is_key_of(key, found):
-                problem = "key: expected JSON [term, topic], NFC"
+            elif (nfc(found.term), nfc(found.topic)) != key:
+                problem = "key: expected the term and topic, NFC"
             else:
                 entry = found
         if entry == self._entries.get(key):
@@ -130,10 +131,13 @@ class Shelf:
         return known
 
 
-def _is_key_of(key: bytes, entry: Entry) -> bool:
-    with suppress(json.JSONDecodeError):
-        return bool(orjson.loads(key) == [nfc(entry.term), nfc(entry.topic)])
-    return False
+def _pair(key: bytes | None) -> tuple[str, str] | None:
+    """Return the term and topic of a lexicon key, however its JSON is written."""
+    with suppress(orjson.JSONDecodeError):
+        pair = orjson.loads(key or b"")
+        if type(pair) is list and [type(each) for each in pair] == [str, str]:
+            return pair[0], pair[1]
+    return None
 
 
 class Reference:

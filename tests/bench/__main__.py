@@ -5,13 +5,14 @@ import importlib.metadata
 import json
 import platform
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from bench import core
+from bench import core, oracle
 
 CORE_TURNS = 30_000
 VERSIONS = ("faust-streaming", "aiokafka", "quixstreams", "pydantic", "orjson", "ahocorasick-rs", "daachorse")
@@ -20,12 +21,15 @@ VERSIONS = ("faust-streaming", "aiokafka", "quixstreams", "pydantic", "orjson", 
 def main() -> None:
     """Run the benchmarks asked for."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--only", choices=("core", "hosts"), help="run one of the two")
+    parser.add_argument("--only", choices=("core", "hosts", "oracle"), help="run one of them")
     parser.add_argument("--turns", type=int, default=200_000, help="turns for the worker; the others get a part")
     parser.add_argument("--terms", type=int, default=1_000, help="terms of the lexicon for the hosts")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     console = Console()
+    if options.only == "oracle":
+        oracle.run(console, oracle.USUAL.cases, options.seed, None)
+        return
     report: dict[str, Any] = {"machine": _machine(), "seed": options.seed}
     report["core"] = _core(console, options.seed)
     if options.only != "core":
@@ -42,7 +46,7 @@ def _core(console: Console, seed: int) -> dict[str, float]:
     figures: dict[str, float] = {}
     for terms in (1_000, 100_000):
         load = core.workload(CORE_TURNS, terms, seed)
-        figures[str(terms)] = us = core.cpu_us(lambda load=load: core.judge_all(load), CORE_TURNS)
+        figures[str(terms)] = us = core.cpu_us(partial(core.judge_all, load), CORE_TURNS)
         table.add_row(f"{terms:,}", f"{us:.1f}", f"{1e6 / us:,.0f}")
     console.print(table)
     few = core.workload(3_000, 1_000, seed)

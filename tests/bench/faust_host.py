@@ -5,9 +5,11 @@ Run: `python faust_host.py BROKER GROUP TURNS VERDICTS PARTITIONS FOLDER`.
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import faust
-from hosted import judge, read_snapshot
+
+from bench.hosted import judge, read_snapshot
 
 BROKER, GROUP, TURNS, VERDICTS, PARTITIONS, FOLDER = sys.argv[1:7]
 against = read_snapshot(Path(FOLDER))
@@ -28,7 +30,7 @@ sessions = app.Table("sessions", partitions=int(PARTITIONS))
 
 
 @app.agent(turns)
-async def judge_turns(stream: "faust.Stream[bytes]") -> None:
+async def judge_turns(stream: Any) -> None:
     """Judge every turn of the stream."""
     async for event in stream.events():
         session_id = event.key.decode()

@@ -112,9 +112,14 @@ def _start_worker(
 
 @contextmanager
 def _process(command: list[str], log: Path, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    path = os.pathsep.join(map(str, (HERE.parent.parent, HERE.parent)))
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, env=os.environ | environment, stdout=output, stderr=subprocess.STDOUT, cwd=log.parent
+            command,
+            env=os.environ | {"PYTHONPATH": path} | environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=log.parent,
         )
         try:
             yield process

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hosted import judge, read_snapshot
-from quixstreams import Application, State, message_context
+from quixstreams import Application, message_context
+
+from bench.hosted import judge, read_snapshot
 
 BROKER, GROUP, TURNS, VERDICTS, _, FOLDER = sys.argv[1:7]
 against = read_snapshot(Path(FOLDER))
@@ -19,7 +20,7 @@ turns = app.topic(TURNS, value_deserializer="bytes")
 verdicts = app.topic(VERDICTS, value_serializer="bytes")
 
 
-def judge_turn(value: bytes, key: bytes, timestamp: int, headers: Any, state: State) -> bytes:
+def judge_turn(value: bytes, key: bytes, timestamp: int, headers: Any, state: Any) -> bytes:
     """Judge one turn."""
     answer, row = judge(value, key.decode(), message_context().offset, timestamp, state.get("elements"), against)
     if row is not None:

@@ -1,10 +1,12 @@
 import io
 import itertools
 import json
+import os
 import random
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +197,8 @@ def test_stdin_is_judged_as_the_file_is(tmp_path: Path) -> None:
     desk, *_ = hard(tmp_path, seed=13, turns=1_000)
     for order in Order:
         from_file = turnjudge("judge", desk.turns, *desk.against, "--order", order)
-        from_stdin = turnjudge("judge", "-", *desk.against, "--order", order, stdin=desk.turns.read_bytes())
+        to_stdout = (*desk.against, "--order", order, "--out", "-")
+        from_stdin = turnjudge("judge", "-", *to_stdout, stdin=desk.turns.read_bytes())
         assert from_stdin.out == from_file.out
         assert from_stdin.err == from_file.err.replace(f"{desk.turns}:", "stdin:")
         assert from_stdin.code == from_file.code == 1
@@ -275,6 +278,9 @@ def test_results_that_cannot_be_written_are_the_operators_error(
     ):
         assert desk.judge("--out", out, "--rejects", rejects) == 2
         assert capfd.readouterr().err == f"turnjudge: {said}\n"
+    for both in ([], ["--out", "-"]):
+        assert run(["judge", str(desk.turns), *map(str, desk.against), *both, "--rejects", "-"]) == 2
+        assert capfd.readouterr() == ("", "turnjudge: --out and --rejects: expected two files\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cards.jsonl", "lexicon.jsonl", "turns.jsonl"]
 
 
@@ -319,3 +325,22 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(tmp_path: Path) -> Non
         err = process.stderr.read()
         assert process.wait(60) == 141
     assert err == b""
+
+
+def test_a_terminal_sees_how_far_it_is_and_a_pipe_nothing(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, [turn(f"T-{number}") for number in range(1, 2500)])
+    controller, terminal = os.openpty()
+    command = [sys.executable, "-c", MAIN, *map(str, ("judge", desk.turns, *desk.against))]
+    said = b""
+    with desk.out.open("wb") as out, subprocess.Popen(command, stdout=out, stderr=terminal, cwd=ROOT) as process:
+        os.close(terminal)
+        # A terminal whose other end is closed ends in an error, not in an end of file.
+        with suppress(OSError), os.fdopen(controller, "rb", buffering=0) as screen:
+            while part := screen.read(1 << 16):
+                said += part
+    assert process.returncode == 0
+    assert b"reading" in said
+    assert b"judging" in said
+    assert said.rstrip().endswith(b"2,499 judged")
+    quiet = turnjudge("judge", desk.turns, *desk.against)
+    assert quiet == (0, desk.out.read_bytes(), "")

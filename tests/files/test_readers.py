@@ -246,6 +246,14 @@ def test_a_csv_header_may_stand_in_any_order_with_columns_of_others(tmp_path: Pa
     assert only(path) == Turn("T-1", "S", "C", "m")
 
 
+def test_a_csv_cell_may_be_as_long_as_a_record(tmp_path: Path) -> None:
+    path = tmp_path / "turns.csv"
+    path.write_text(f"{HEADER}\nT-1,S,C,m,,{'a' * 250_000},,,\n", encoding="utf-8")
+    turn = only(path)
+    assert isinstance(turn, Turn)
+    assert len(turn.reply_text or "") == 250_000
+
+
 def test_csv_reads_every_column_of_the_schemas_and_no_other() -> None:
     for table, columns in (
         ("chat_turn", TURN_COLUMNS),

@@ -276,6 +276,56 @@ def test_true_made_1_fails_item_9(desk: Desk, capfd: pytest.CaptureFixture[str])
         assert failing(desk, [changed(verdict, edit_row(0, value=value))], capfd) == [{9}]
 
 
+SAID: dict[str, tuple[Change, list[str]]] = {
+    "item 1": (put("verdict", "세계관 밖 고유명사"), ["1 verdict: expected 말투 어긋남"]),
+    "item 2, missing": (
+        drop("touched_term"),
+        [
+            f"2 row: expected the keys {', '.join(VERDICT_KEYS)}, in this order",
+            "5 touched_term: expected the first term that stands in the reply",
+        ],
+    ),
+    "item 2, type": (
+        put("touched_topic", 1),
+        ["2 touched_topic: expected string or null", "5 touched_topic: expected"],
+    ),
+    "item 2, empty": (put("evidence", []), ["2 evidence: expected not to be empty", "8 evidence: expected the rows"]),
+    "item 3": (put("rule_expected", None), ["3 rule_expected: expected the level and first person of the card"]),
+    "item 3, observed": (put("rule_observed", None), ["3 rule_observed: expected the level of the reply and"]),
+    "item 4": (put("off_canon_entities", None), ["4 off_canon_entities: expected the names outside the canon"]),
+    "item 6": (put("recall_source_turn", "T"), ["6 recall_source_turn: expected the first turn with that name"]),
+    "item 7": (put("hedge", ""), ["3 hedge: expected what could not", "7 hedge: expected what could not be compared"]),
+    "item 8": (
+        edit_row(1, agg="count"),
+        [
+            "8 evidence: expected the rows chat_turn.reply_text, character_card.honorific_rule, "
+            "chat_turn.first_person, character_card.first_person, in this order, without agg"
+        ],
+    ),
+    "item 9": (
+        edit_row(2, value="나"),
+        ["9 evidence[2].value: expected the cell chat_turn.first_person, to the letter"],
+    ),
+    "items 8 and 9": (
+        lambda verdict: verdict["evidence"].insert(1, FOREIGN),
+        ["8 evidence: expected the rows", "9 evidence: expected cells of this turn, its card and the lexicon"],
+    ),
+    "item 10": (put("summary", "그래"), ["10 summary: expected one sentence in 존댓말"]),
+}
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_a_miss_is_put_in_words(desk: Desk, kind: str, capfd: pytest.CaptureFixture[str]) -> None:
+    change, words = SAID[kind]
+    write_rows(desk.out, [changed(desk.verdicts()[SPEECH], change)])
+    capfd.readouterr()
+    assert desk.verify("--format", "jsonl") == 1
+    rows = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    said = [f"{row['item']} {row['field']}: expected {row['expected']}" for row in rows if row["kind"] == "failed"]
+    assert len(said) == len(words)
+    assert all(one.startswith(other) for one, other in zip(said, words, strict=True)), said
+
+
 def test_untouched_verdicts_pass_in_any_order(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
     verdicts = desk.verdicts()
     assert failing(desk, verdicts, capfd) == [set()] * 7
@@ -296,12 +346,17 @@ def test_a_verdict_of_the_other_order_is_told_from_the_right_one(
 
 
 def test_the_kth_verdict_of_equal_turns_belongs_to_the_kth(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    desk = Desk(tmp_path, [turn("T-1", reply_text="그래."), turn("T-2"), turn("T-1", reply_text="저런.")])
+    equal = [turn("T-1", reply_text=f"{word}.") for word in ("그래", "저런", "글쎄")]
+    desk = Desk(tmp_path, [equal[0], turn("T-2"), equal[1], turn("T-3"), equal[2]])
     assert desk.judge() == 0
-    first, other, second = desk.verdicts()
-    assert failing(desk, [other, first, second], capfd) == [set(), set(), set()]
-    assert failing(desk, [second, first, other], capfd) == [{9}, {9}, set()]
-    assert failing(desk, [first, second, other, first], capfd) == [set(), set(), set(), {2}]
+    first, other, second, last, third = desk.verdicts()
+    assert failing(desk, [last, first, other, second, third], capfd) == [set()] * 5
+    assert failing(desk, [last, second, first, other, third], capfd) == [set(), {9}, {9}, set(), set()]
+    assert failing(desk, [first, second, other, third, last, first], capfd) == [set()] * 5 + [{2}]
+    write_rows(desk.out, [last])
+    assert desk.verify() == 0
+    said = capfd.readouterr().err.splitlines()
+    assert said == [f"{desk.turns}:{line}: no verdict for this turn" for line in (1, 2, 3, 5)]
 
 
 def test_turns_without_a_verdict_are_named_and_do_not_fail(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
@@ -369,6 +424,14 @@ def test_verdicts_come_from_stdin_too(desk: Desk) -> None:
     done = turnjudge("verify", "-", "--turns", desk.turns, *desk.against, stdin=desk.out.read_bytes() + b"x")
     assert (done.code, done.err.split(": ", 1)[0]) == (1, "stdin:8")
     assert turnjudge("verify", desk.out, "--turns", "-", *desk.against, stdin=desk.turns.read_bytes()).code == 0
+
+
+def test_a_verdict_may_be_longer_than_a_turn(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    naming = turn("T-1", reply_text="가온이다. " * 15_000, named_entities=["가온"])
+    desk = Desk(tmp_path, [naming, turn("T-2", **ASKING | {"reply_text": "글쎄. " * 25_000})])
+    assert desk.judge() == 0
+    assert max(map(len, desk.out.read_bytes().splitlines())) > 300_000
+    assert failing(desk, desk.verdicts(), capfd) == [set(), set()]
 
 
 def test_no_verdicts_at_all(tmp_path: Path) -> None:

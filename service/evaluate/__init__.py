@@ -1,0 +1,1 @@
+"""How far the judge agrees with people, how models compare, and what a change would flip (spec 000, 평가 러너)."""

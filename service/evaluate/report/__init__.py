@@ -1,0 +1,1 @@
+"""One neutral report, and the forms it is written in."""

