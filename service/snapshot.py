@@ -75,8 +75,8 @@ class Snapshot(NamedTuple):
 
 
 def character(card: Card, book: Book, default: str) -> Character:
-    """Make a card ready for its profile, or the default by name."""
-    name = card.profile or default
+    """Make a card ready for its profile, or the default by name; a decoded card names none that is not known."""
+    name = card.profile if card.profile in book.desks else default
     desk = book.desks[name]
     return Character(desk.reader.ready(card), desk.card(card), digest(card), name)
 

@@ -65,7 +65,6 @@ class Stamp:
             source.topic.encode(),
             b"%d" % source.partition,
             snapshot.ruleset.encode(),
-            snapshot.book.digest.encode(),
         )
         self._judged_at: Header = ("judged_at", b"%d" % judged_at_ms)
         self._cards: dict[tuple[str, str], _Common] = {}
@@ -90,7 +89,7 @@ class Stamp:
 
     def _on_card(self, card: str, profile: str) -> _Common:
         started = self._started.copy()
-        for digest in (profile, card):
+        for digest in (profile, self.snapshot.book.digest, card):
             started.update(b"%d:%b" % (len(digest), digest.encode()))
         snapshot = self.snapshot
         common = _Common(
