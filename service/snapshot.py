@@ -76,7 +76,7 @@ class Snapshot(NamedTuple):
 
 def character(card: Card, book: Book, default: str) -> Character:
     """Make a card ready for its profile, or the default by name; a decoded card names none that is not known."""
-    name = card.profile if card.profile in book.desks else default
+    name = card.profile if card.profile is not None and card.profile in book.desks else default
     desk = book.desks[name]
     return Character(desk.reader.ready(card), desk.card(card), digest(card), name)
 

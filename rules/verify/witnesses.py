@@ -201,12 +201,9 @@ def is_asked(witness: RoleWitness, message: Placed, role: str, tables: Tables) -
 
 
 def is_said(witness: RoleWitness, reply: Placed, entity: str, tables: Tables) -> bool:
-    """Tell whether a reply names an entity (a key) as its witness says; where it says not, that no bare name stands."""
+    """Tell whether a reply names an entity (a key) as its witness says; where it says not, that its name is no word."""
     if witness.mention is None:
-        return all(
-            _is_syllable(reply.text[start - 1 : start]) or _is_syllable(reply.text[start + len(entity) :][:1])
-            for start in _starts(reply.text, entity)
-        )
+        return not any(_stands_as_name(reply.text, start, entity, tables) for start in _starts(reply.text, entity))
     place = reply.find(witness.said_start, witness.said_end)
     if place is None:
         return False
@@ -224,6 +221,12 @@ def is_said(witness: RoleWitness, reply: Placed, entity: str, tables: Tables) ->
     marked = called or (len(right) > 1 and right[0] == "이")
     own = not left or left in tables.profile.names.before
     return own and (marked or (is_whole and said not in tables.nouns.common))
+
+
+def _stands_as_name(text: str, start: int, name: str, tables: Tables) -> bool:
+    left, right = _beside(text, start, start + len(name))
+    own = not left or left in tables.profile.names.before or left in tables.surnames
+    return own and (not right or tables.after_name(name, right))
 
 
 def _apart_honorific(text: str, end: int, tables: Tables) -> str:
