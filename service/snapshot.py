@@ -1,6 +1,7 @@
 """Cards and lexicon as one immutable value: what a turn is judged and verified against."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -9,19 +10,22 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from rules.card import CardFacts
-from rules.extended.reader import ExtendedReader
+from rules.extended.reader import ExtendedReader, instruments
 from rules.lexicon import Lexicon, in_order
 from rules.profile import SEED
 from rules.reading import Reader
 from rules.seed import SeedReader
 from rules.text import Ear
-from rules.verify import CardGrounds, Grounding, Grounds, card_grounds, grounding, grounds
+from rules.verify import CardGrounds, Grounding, Grounds, Tables, card_grounds, grounding, grounds
 from schemas.card import Card
 from schemas.lexicon import Entry
 from schemas.profile import ExtendedProfile
 from service.profiles import AnyProfile
 
 _DIGEST_BYTES: Final = 16
+# The tables of a profile are compiled once, not with every change of the lexicon; there is seldom more than one.
+_instruments: Final = lru_cache(2)(instruments)
+_tables: Final = lru_cache(2)(Tables)
 
 
 class Character(NamedTuple):
@@ -95,7 +99,8 @@ def book(entries: Iterable[Entry], *profiles: AnyProfile) -> Book:
 
 def _desk(entries: tuple[Entry, ...], profile: AnyProfile) -> Desk:
     if isinstance(profile, ExtendedProfile):
-        return Desk(ExtendedReader(entries, profile), None, grounding(entries, profile, SEED), digest(profile))
+        tables, checked = _instruments(profile), _tables(profile)
+        return Desk(ExtendedReader(entries, tables), None, grounding(entries, checked, SEED), digest(profile))
     reader = SeedReader(Lexicon(entries), Ear(profile))
     return Desk(reader, grounds(entries, profile), None, digest(profile))
 

@@ -34,6 +34,7 @@ class Folding:
         dropped = re.escape(table.dropped)
         self._odd = re.compile(f"[{dropped}{re.escape(''.join(one for one, _ in table.mapped))}]").search
         self._dropped = re.compile(f"[{dropped}]").search
+        self._marks = _marks()
 
     def fold(self, text: str) -> Folded:
         """Fold a text as speech is read: letters keep their case."""
@@ -56,17 +57,22 @@ class Folding:
         return text.casefold()
 
     def _mapped(self, text: str) -> Folded:
-        """Fold cluster by cluster; a cluster's code points all come from the whole of it."""
+        """Fold cluster by cluster; what cannot be told apart in a cluster comes from the whole of it."""
         parts: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
         fold = lru_cache(1024)(self._cluster)
         for match in _clusters()(text):
-            part = fold(match[0])
+            cluster, start, end = match[0], match.start(), match.end()
+            part = fold(cluster)
             parts.append(part)
-            for _ in part:
-                starts.append(match.start())
-                ends.append(match.end())
+            if len(part) > 1 and part[0] == fold(base := cluster.rstrip(self._marks)):
+                # The marks stand behind a syllable and are no part of it.
+                starts += [start] + [start + len(base)] * (len(part) - 1)
+                ends += [start + len(base)] + [end] * (len(part) - 1)
+            else:
+                starts += [start] * len(part)
+                ends += [end] * len(part)
         return Folded("".join(parts), starts, ends)
 
     def _cluster(self, cluster: str) -> str:
@@ -100,12 +106,18 @@ def _spread(folded: Folded, parts: list[str]) -> Folded:
 
 
 @lru_cache(1)
+def _marks() -> str:
+    """Return every code point that combines with what stands before it."""
+    return "".join(chr(code) for code in range(0x300, 0x20000) if combining(chr(code)))
+
+
+@lru_cache(1)
 def _clusters() -> Callable[[str], re.Scanner]:  # type: ignore[name-defined]
     """Return what finds the stretches of a text that NFC composes each on its own.
 
     A code point joins the one before when it combines, or when some composition has it in second place.
     """
-    joining = {code for code in range(0x300, 0x20000) if combining(chr(code))}
+    joining = set(map(ord, _marks()))
     joining.update(range(0x1161, 0x1176), range(0x11A8, 0x11C3))
     for code in range(0xC0, 0x20000):
         parts = decomposition(chr(code)).split()

@@ -30,16 +30,29 @@ class CardWords(NamedTuple):
     roles: RoleWords
 
 
+class Instruments(NamedTuple):
+    """The tables of a profile, ready to be asked; they know no lexicon and serve every one."""
+
+    folding: Folding
+    followers: Followers
+    hearing: Hearing
+    naming: Naming
+    kinship: Kinship
+
+
+def instruments(profile: ExtendedProfile) -> Instruments:
+    """Make the tables of a profile ready."""
+    folding, followers = Folding(profile.fold), Followers(profile.nouns)
+    naming, kinship = Naming(profile.names, folding, followers), Kinship(profile.kin, followers)
+    return Instruments(folding, followers, Hearing(profile.speech), naming, kinship)
+
+
 class ExtendedReader:
     """Reads turns by a lexicon and the tables of the profile."""
 
-    def __init__(self, entries: Iterable[Entry], profile: ExtendedProfile) -> None:
-        """Index rows given in the lexicon's order, and the tables."""
-        followers = Followers(profile.nouns)
-        self._folding = Folding(profile.fold)
-        self._hearing = Hearing(profile.speech)
-        self._naming = Naming(profile.names, self._folding, followers)
-        self._kinship = Kinship(profile.kin, followers)
+    def __init__(self, entries: Iterable[Entry], tables: Instruments) -> None:
+        """Index rows given in the lexicon's order."""
+        self._folding, followers, self._hearing, self._naming, self._kinship = tables
         self._terms = TermIndex(entries, self._folding, followers)
 
     def ready(self, card: Card) -> CardFacts:

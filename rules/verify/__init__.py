@@ -11,6 +11,7 @@ from typing import Any, Final
 from rules.verify.derivation import derive
 from rules.verify.grounds import CardGrounds, Grounds, card_grounds, grounds
 from rules.verify.marking import ALL_PASSED, Marks, marks
+from rules.verify.tables import Tables
 from rules.verify.witnessed import Grounding, grounding, verify_witnessed
 from schemas.element import Namings, Position
 from schemas.turn import Turn
@@ -22,6 +23,7 @@ __all__ = [
     "Grounding",
     "Grounds",
     "Marks",
+    "Tables",
     "card_grounds",
     "grounding",
     "grounds",

@@ -26,7 +26,7 @@ from schemas.card import Card
 from schemas.element import Element, Namings, Position
 from schemas.lexicon import Entry
 from schemas.nfc import nfc
-from schemas.profile import ExtendedProfile, Profile, Says
+from schemas.profile import Profile, Says
 from schemas.turn import Turn
 from schemas.verdict import Level, Observed, VerdictWord
 from schemas.witness import NameWitness, RoleWitness, Tier, Told, Witnesses, WordWitness
@@ -51,9 +51,8 @@ class Grounding(NamedTuple):
         return card_grounds(card, self.tables.keys.name_key, self.tables.keys.key)
 
 
-def grounding(entries: tuple[Entry, ...], profile: ExtendedProfile, seed: Profile) -> Grounding:
+def grounding(entries: tuple[Entry, ...], tables: Tables, seed: Profile) -> Grounding:
     """Index a lexicon, given in its order; summaries end as `seed` hears 존댓말."""
-    tables = Tables(profile)
     topics = tuple(nfc(entry.topic) for entry in entries)
     return Grounding(entries, topics, Book(entries, tables), tables, Hearing(seed))
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
-from unicodedata import normalize
+from unicodedata import combining, normalize
 
 from rules.verify.tables import LONGEST_WORD, Keys, Tables
 from schemas.lexicon import Entry
@@ -140,7 +140,11 @@ class Book:
         if place is None or not 0 <= witness.rank < len(self.terms):
             return False
         start, end = place
-        term, text, found = self.terms[witness.rank], reply.text, reply.text[start:end]
+        term, text = self.terms[witness.rank], reply.text
+        # A letter that was composed comes from its whole cluster, and marks may stand behind it there.
+        while end - start > len(term) and reply.at is not None and combining(text[end - 1]):
+            end -= 1
+        found = text[start:end]
         if witness.way is Way.SPACED:
             joined = "".join(_SYLLABLES.findall(found))
             return witness.tier is Tier.HIT and joined == term and _APART.fullmatch(found) is not None
