@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rules.reading import Reading
-from rules.text import Ear, is_blank
+from rules.text import is_blank
 from rules.wording import QUOTE_LIMIT, quote
 from schemas import hedge as sentences
 from schemas.hedge import HedgeCode
@@ -18,7 +18,7 @@ class Hedge(NamedTuple):
     sentence: str
 
 
-def hedges(reading: Reading, ear: Ear) -> Iterator[Hedge]:
+def hedges(reading: Reading) -> Iterator[Hedge]:
     """Yield the findings in the order of `HedgeCode`."""
     turn, level = reading.turn, reading.speech.level
     if turn.named_entities is None:
@@ -29,7 +29,7 @@ def hedges(reading: Reading, ear: Ear) -> Iterator[Hedge]:
     if reading.first_person is None or reading.card.first_person is None:
         yield Hedge(HedgeCode.FIRST_PERSON_NULL, _first_person_null(reading))
     if reading.reply is not None:
-        yield from _speech(reading, reading.reply, ear)
+        yield from _speech(reading)
     if not reading.card.canon:
         yield Hedge(HedgeCode.NO_CANON, sentences.NO_CANON)
     if turn.user_asked_recall:
@@ -44,24 +44,45 @@ def _first_person_null(reading: Reading) -> str:
     return sentences.FIRST_PERSON_NULL_BOTH
 
 
-def _speech(reading: Reading, reply: str, ear: Ear) -> Iterator[Hedge]:
+def _speech(reading: Reading) -> Iterator[Hedge]:
     speech, logged = reading.speech, reading.turn.honorific_level
     level = speech.level
     if level is None:
-        yield Hedge(HedgeCode.LEVEL_UNKNOWN, sentences.LEVEL_UNKNOWN)
+        if speech.unclear:
+            yield Hedge(HedgeCode.LEVEL_UNCLEAR, sentences.LEVEL_UNCLEAR)
+        else:
+            yield Hedge(HedgeCode.LEVEL_UNKNOWN, sentences.LEVEL_UNKNOWN)
     elif logged is not None and logged != level and not is_blank(logged) and nfc(logged) != level:
         shown = quote(logged)[1:-1]
         yield Hedge(HedgeCode.LEVEL_DIFFERS, sentences.LEVEL_DIFFERS.format(logged=shown, level=level))
     if speech.polite and speech.plain:
         sentence = sentences.MIXED_LEVELS.format(polite=speech.polite, plain=speech.plain)
         yield Hedge(HedgeCode.MIXED_LEVELS, sentence)
-    if speech.suspect and (word := ear.honorific_word(reply)) is not None:
-        yield Hedge(HedgeCode.HONORIFIC_FORM, sentences.HONORIFIC_FORM.format(word=_tail(word)))
+    if reading.honorific is not None:
+        yield Hedge(HedgeCode.HONORIFIC_FORM, sentences.HONORIFIC_FORM.format(word=_tail(reading.honorific)))
+    if reading.review and (found := _review(reading)) is not None:
+        yield found
 
 
 def _tail(word: str) -> str:
     # The form stands at the end of the word, so a word too long to show keeps its end.
     return word if len(word) <= QUOTE_LIMIT else "…" + word[-QUOTE_LIMIT:]
+
+
+def _review(reading: Reading) -> Hedge | None:
+    """Name the terms of forbidden topics that may be part of another word; a term that was touched is not unsure."""
+    touched = {hit.entry.term for hit in reading.hits}
+    terms = list(
+        dict.fromkeys(
+            hit.entry.term
+            for hit in reading.review
+            if hit.topic_folded in reading.card.forbidden and hit.entry.term not in touched
+        )
+    )
+    if not terms:
+        return None
+    sentence = sentences.TERM_REVIEW if len(terms) == 1 else sentences.TERM_REVIEW_MORE
+    return Hedge(HedgeCode.TERM_REVIEW, sentence.format(term=quote(terms[0])[1:-1], more=len(terms) - 1))
 
 
 def _recall(reading: Reading) -> Iterator[Hedge]:
@@ -78,29 +99,9 @@ def _recall(reading: Reading) -> Iterator[Hedge]:
         sentence = sentences.RECALL_NOT_NAMED if len(unnamed) == 1 else sentences.RECALL_NOT_NAMED_MORE
         shown = quote(unnamed[0])[1:-1]
         yield Hedge(HedgeCode.RECALL_NOT_NAMED, sentence.format(name=shown, more=len(unnamed) - 1))
-    if len(reading.asked) > 1 and (pair := _overlap(reading)) is not None:
-        first, second = (quote(role)[1:-1] for role in pair)
+    unsure = next((asked.role.entity for asked in reading.asked if asked.unsure and asked.source is not None), None)
+    if unsure is not None:
+        yield Hedge(HedgeCode.RECALL_UNSURE, sentences.RECALL_UNSURE.format(name=quote(unsure)[1:-1]))
+    if reading.overlap is not None:
+        first, second = (quote(role)[1:-1] for role in reading.overlap)
         yield Hedge(HedgeCode.ROLES_OVERLAP, sentences.ROLES_OVERLAP.format(first=first, second=second))
-
-
-def _overlap(reading: Reading) -> tuple[str, str] | None:
-    message = nfc(reading.turn.user_message or "")
-    roles = list({asked.role.role_folded: asked.role.role for asked in reading.asked or ()}.items())
-    for index, (first, first_shown) in enumerate(roles):
-        for second, second_shown in roles[index + 1 :]:
-            if _meet(message, first, second):
-                return first_shown, second_shown
-    return None
-
-
-def _meet(message: str, first: str, second: str) -> bool:
-    """Tell whether an occurrence of one role meets one of the other, in one walk through the message."""
-    here, there = message.find(first), message.find(second)
-    while here >= 0 and there >= 0:
-        if here + len(first) <= there:
-            here = message.find(first, here + 1)
-        elif there + len(second) <= here:
-            there = message.find(second, there + 1)
-        else:
-            return True
-    return False

@@ -8,30 +8,32 @@ from rules.catalogue import CHECKS
 from rules.check import Check
 from rules.checks.speech_level import compares_person
 from rules.hedge import hedges
-from rules.lexicon import Lexicon
-from rules.reading import read
-from rules.text import Ear
+from rules.reading import Reader
 from schemas.element import Namings, Position
 from schemas.hedge import HedgeCode
 from schemas.turn import Turn
 from schemas.verdict import VerdictRecord, VerdictWord
+from schemas.witness import Witnesses
 
 _KEPT = VerdictWord.KEPT.value
 
 
 class Judged(NamedTuple):
-    """A verdict with all fifteen keys, and the codes of its hedge."""
+    """A verdict with all fifteen keys, the codes of its hedge, and what the reading rests on."""
 
     record: VerdictRecord
     codes: tuple[HedgeCode, ...]
+    witnesses: Witnesses | None
 
 
-def judge(turn: Turn, card: CardFacts, lexicon: Lexicon, ear: Ear, namings: Namings, position: Position) -> Judged:
+def judge(turn: Turn, card: CardFacts, reader: Reader, namings: Namings, position: Position) -> Judged:
     """Judge a turn against its card (design sections 3 and 4).
 
-    `namings` are the elements of the turn's session; `position` says which of them the turn sees.
+    `card` was made ready by the profile's `reader`, which also reads the turn; everything behind the reading is the
+    same for all profiles. `namings` are the elements of the turn's session, `position` says which of them the turn
+    sees.
     """
-    reading = read(turn, card, lexicon, ear, namings, position)
+    reading = reader.read(turn, card, namings, position)
     record: VerdictRecord = {
         "turn_id": turn.turn_id,
         "session_id": turn.session_id,
@@ -64,9 +66,9 @@ def judge(turn: Turn, card: CardFacts, lexicon: Lexicon, ear: Ear, namings: Nami
         check, finding = decided
         record["verdict"] = check.verdict
         record["evidence"], record["summary"] = check.evidence(reading, finding), check.summary(reading, finding)
-    found = list(hedges(reading, ear))
+    found = list(hedges(reading))
     if not found:
-        return Judged(record, ())
+        return Judged(record, (), reading.witnesses)
     codes, sentences = zip(*found, strict=True)
     record["hedge"] = " ".join(sentences)
-    return Judged(record, codes)
+    return Judged(record, codes, reading.witnesses)

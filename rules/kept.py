@@ -28,6 +28,8 @@ def summary(reading: Reading, compared_person: bool) -> str:
     """Return one sentence that says what was compared and found as the card has it."""
     if reading.speech.level is None:
         return _without_level(reading)
+    if reading.speech.old:
+        return f"{heard(reading.speech)}고 카드가 정한 {reading.card.card.honorific_rule}에 어긋난 문장은 0개입니다."
     if compared_person:
         return f"{heard(reading.speech)}고 1인칭도 카드대로 {quote(reading.turn.first_person or '')}입니다."
     return f"{heard(reading.speech)}고 카드가 정한 말투와 같습니다."

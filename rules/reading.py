@@ -1,31 +1,40 @@
-"""What is read of one turn before any check compares it."""
+"""What is read of one turn before any check compares it: the one shape that the readers of all profiles fill."""
 
-from typing import NamedTuple
+from collections.abc import Container, Sequence
+from typing import NamedTuple, Protocol
 
 from rules.card import AskedRole, CardFacts
-from rules.earlier import earliest
-from rules.lexicon import Hit, Lexicon
-from rules.text import UNHEARD, Ear, Speech, is_blank
+from rules.lexicon import Hit
+from rules.text import Speech
+from schemas.card import Card
 from schemas.element import Element, Namings, Position
-from schemas.nfc import nfc
 from schemas.turn import Turn
+from schemas.witness import Witnesses
 
-NO_HITS: list[Hit] = []
+NO_HITS: Sequence[Hit] = ()
 
 
 class Asked(NamedTuple):
-    """A role that stands in the user's message, and the earliest earlier turn that named its entity."""
+    """A role that the user's message asks with, and the earliest earlier turn that named its entity.
+
+    `answered` tells that the reply names the entity, or may (`unsure`); it counts only where there is a source.
+    """
 
     role: AskedRole
     source: Element | None
+    answered: bool
+    unsure: bool = False
 
 
 class Reading(NamedTuple):
     """A turn folded, heard and searched, beside the card it is held against.
 
-    `reply` is the folded reply; `names` maps each folded name to the name as it first came, in the turn's order;
-    `first_person` is folded, None when null or blank; `asked` is None where no recall is compared (design section 3,
-    item 5), else the asked roles in the card's order.
+    `reply` is the folded reply; `first_person` is folded, None when null or blank; `hits` stand in the lexicon's order;
+    `names` maps each folded name to the name as it first came, in the turn's order, and `known` holds those the card
+    knows; `asked` is None where no recall is compared (design section 3, item 5), else the asked roles in the card's
+    order. The rest is for the hedge: `honorific` is a plain last word that sounds polite, `overlap` two roles that one
+    place of the message asks for, `review` hits too unsure to judge by; and `witnesses` are of profiles that are
+    verified by them.
     """
 
     turn: Turn
@@ -33,40 +42,23 @@ class Reading(NamedTuple):
     reply: str | None
     speech: Speech
     first_person: str | None
-    hits: list[Hit]
+    hits: Sequence[Hit]
     names: dict[str, str] | None
+    known: Container[str]
     asked: tuple[Asked, ...] | None
+    honorific: str | None = None
+    overlap: tuple[str, str] | None = None
+    review: Sequence[Hit] = NO_HITS
+    witnesses: Witnesses | None = None
 
 
-def read(turn: Turn, card: CardFacts, lexicon: Lexicon, ear: Ear, namings: Namings, position: Position) -> Reading:
-    """Read a turn: NFC of what is compared, the reply's pieces, the terms that stand in it."""
-    reply, speech, hits = None, UNHEARD, NO_HITS
-    asked = None
-    if turn.reply_text is not None:
-        reply = nfc(turn.reply_text)
-        speech = ear.hear(reply)
-        hits = lexicon.hits(reply)
-        if turn.user_asked_recall and turn.user_message is not None:
-            asked = _asked(turn, card, namings, position)
-    first_person = turn.first_person
-    if first_person is not None:
-        first_person = None if is_blank(first_person) else nfc(first_person)
-    names = None if turn.named_entities is None else _names(turn.named_entities)
-    return Reading(turn, card, reply, speech, first_person, hits, names, asked)
+class Reader(Protocol):
+    """What a profile brings: it makes cards ready, and reads turns against them."""
 
+    def ready(self, card: Card) -> CardFacts:
+        """Make a card ready."""
+        ...
 
-def _names(named: list[str]) -> dict[str, str]:
-    names: dict[str, str] = {}
-    for name in named:
-        if name and not name.isspace():
-            names.setdefault(nfc(name), name)
-    return names
-
-
-def _asked(turn: Turn, card: CardFacts, namings: Namings, position: Position) -> tuple[Asked, ...]:
-    message = nfc(turn.user_message or "")
-    return tuple(
-        Asked(role, earliest(role.entity_folded, turn.turn_id, namings, position))
-        for role in card.roles
-        if role.role_folded in message
-    )
+    def read(self, turn: Turn, card: CardFacts, namings: Namings, position: Position) -> Reading:
+        """Read a turn."""
+        ...

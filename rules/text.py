@@ -22,7 +22,7 @@ NaturalKey = tuple[tuple[Any, ...], str]
 
 def is_blank(text: str | None) -> bool:
     """Tell whether a value is missing, empty or white space only."""
-    return text is None or not text or text.isspace()
+    return not text or text.isspace()
 
 
 def final_of(syllable: str) -> int:
@@ -50,13 +50,18 @@ class Speech(NamedTuple):
     """What the pieces of a reply say.
 
     `level` is the reply's (one polite piece decides; None when no piece counts), `polite` and `plain` count the pieces,
-    `suspect` tells that a plain piece may end in an honorific form.
+    `suspect` tells that a plain piece may end in an honorific form. Under `extended` a level may be one of
+    `schemas.verdict.Observed`, `old` counts sentences in 하오체, `silent` tells that others say nothing of a level, and
+    `unclear` that all do.
     """
 
     level: str | None
     polite: int
     plain: int
     suspect: bool
+    old: int = 0
+    silent: bool = False
+    unclear: bool = False
 
 
 UNHEARD: Final = Speech(None, 0, 0, suspect=False)

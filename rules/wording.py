@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from rules.text import FIRST_SYLLABLE, LAST_SYLLABLE, Speech, final_of
+from schemas.verdict import Observed
 
 QUOTE_LIMIT: Final = 40
 _LIEUL: Final = 8
@@ -14,6 +15,7 @@ _DIGIT_FINALS: Final = {"0": 21, "1": _LIEUL, "3": 16, "6": 1, "7": _LIEUL, "8":
 # Latin letters whose last sound is taken as closed: names of letters (엘 엠 엔 알), or word endings (-l -m -n).
 _LETTER_FINALS: Final = {"L": _LIEUL, "M": 16, "N": 4, "R": _LIEUL}
 _WORD_FINALS: Final = {"l": _LIEUL, "m": 16, "n": 4}
+_MIXED: Final = Observed.MIXED.value
 _PAIRS: Final = {
     "은": ("은", "는"),
     "이": ("이", "가"),
@@ -76,8 +78,15 @@ def _latin_final(text: str, index: int) -> int:
 def heard(speech: Speech) -> str:
     """Return what was heard as a clause open at its end: 「답장 2문장이 모두 반말로 끝났」 takes 고, 지만 or 습니다."""
     pieces = speech.polite + speech.plain
+    if speech.old:
+        return f"답장이 하오체({speech.old}문장)로 들렸"
     if speech.polite and speech.plain:
+        if speech.level == _MIXED:
+            return f"답장에 존댓말 {speech.polite}문장과 반말 {speech.plain}문장이 섞였"
         return f"답장 {pieces}문장 가운데 {speech.polite}문장이 {speech.level}로 끝났"
+    if not pieces:
+        return f"답장에 높임말 어미는 없어도 낮춤말이 있어 {speech.level}로 들렸"
+    reply = "말끝이 드러난 답장" if speech.silent else "답장"
     if pieces == 1:
-        return f"답장 한 문장이 {speech.level}로 끝났"
-    return f"답장 {pieces}문장이 모두 {speech.level}로 끝났"
+        return f"{reply} 한 문장이 {speech.level}로 끝났"
+    return f"{reply} {pieces}문장이 모두 {speech.level}로 끝났"

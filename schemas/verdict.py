@@ -27,6 +27,13 @@ class Level(StrEnum):
     POLITE = "존댓말"
 
 
+class Observed(StrEnum):
+    """What is heard besides under `extended`; both break no schema, since `rule_observed` is free text."""
+
+    MIXED = "섞임"
+    OLD = "하오체"
+
+
 CellValue = str | float | bool | None
 
 

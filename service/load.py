@@ -2,19 +2,18 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from rules.profile import PROFILES
 from schemas.card import Card
 from schemas.lexicon import Entry
 from schemas.refusal import Refusal
 from service.decode import decode_card, decode_entry
+from service.profiles import KNOWN
 from service.publish import publisher
 from service.records import Record, card_record, entry_record
 from service.scan import held, partition_count
 from service.settings import KafkaSettings
 
-_PROFILES: Final = frozenset(profile.name for profile in PROFILES)
 T = TypeVar("T")
 
 
@@ -41,7 +40,7 @@ def card_difference(settings: KafkaSettings, cards: Iterable[Card], *, replace: 
     """
     topic = settings.topics.character_cards
     wanted = [(card_record(card), card) for card in cards]
-    decode = _decoder(lambda value: decode_card(value, settings.caps, _PROFILES))
+    decode = _decoder(lambda value: decode_card(value, settings.caps, KNOWN))
     return _difference(topic, wanted, held(settings, topic), decode, remove=replace)
 
 

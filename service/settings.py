@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from rules.profile import PROFILES
+from rules.profile import PROFILE_NAMES
 from service.decode import Caps
 from service.errors import OperatorError
 
@@ -43,7 +43,7 @@ def _matching(pattern: re.Pattern[str]) -> AfterValidator:
 
 
 def _profile(value: str) -> str:
-    if value not in {profile.name for profile in PROFILES}:
+    if value not in PROFILE_NAMES:
         raise ValueError
     return value
 
@@ -51,9 +51,7 @@ def _profile(value: str) -> str:
 _Brokers = Annotated[str, AfterValidator(_brokers), Expected("host:port, comma-separated")]
 _Topic = Annotated[str, _matching(_TOPIC), Expected("a topic name (letters, digits, '.', '_', '-'; at most 249)")]
 _Group = Annotated[str, _matching(_GROUP), Expected("a group name (letters, digits, '.', '_', '-'; at most 200)")]
-_Profile = Annotated[
-    str, AfterValidator(_profile), Expected("one of " + ", ".join(profile.name for profile in PROFILES))
-]
+_Profile = Annotated[str, AfterValidator(_profile), Expected("one of " + ", ".join(PROFILE_NAMES))]
 _Address = Annotated[str, Field(min_length=1), Expected("a host name or an address")]
 _Text = Annotated[str | None, Expected("text")]
 _File = Annotated[Path | None, Expected("the path of a file")]
@@ -112,7 +110,8 @@ class JudgingSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
 
-    profile: _Profile = Field("seed", description="judging profile")
+    profile: _Profile = Field("seed", description="judging profile of a card that names none")
+    profile_file: _File = Field(None, description="words of your own for the extended profile, a TOML file")
     max_record_bytes: _Bytes = Field(256 * 1024, description="largest record that is judged, in bytes")
     max_names: _Count = Field(256, description="most names a turn may list")
 

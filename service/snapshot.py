@@ -1,6 +1,7 @@
 """Cards and lexicon as one immutable value: what a turn is judged and verified against."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -8,65 +9,109 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from rules.card import CardFacts, read_card
+from rules.card import CardFacts
+from rules.extended.reader import ExtendedReader, instruments
 from rules.lexicon import Lexicon, in_order
+from rules.profile import SEED
+from rules.reading import Reader
+from rules.seed import SeedReader
 from rules.text import Ear
-from rules.verify import CardGrounds, Grounds, card_grounds, grounds
+from rules.verify import CardGrounds, Grounding, Grounds, Tables, card_grounds, grounding, grounds
 from schemas.card import Card
 from schemas.lexicon import Entry
-from schemas.profile import Profile
+from schemas.profile import ExtendedProfile
+from service.profiles import AnyProfile
 
 _DIGEST_BYTES: Final = 16
+# The tables of a profile are compiled once, not with every change of the lexicon; there is seldom more than one.
+_instruments: Final = lru_cache(2)(instruments)
+_tables: Final = lru_cache(2)(Tables)
 
 
 class Character(NamedTuple):
-    """A card made ready for both readings, and its digest."""
+    """A card made ready for both readings, its digest, and the name of the profile it is judged by."""
 
     facts: CardFacts
     grounds: CardGrounds
     digest: str
+    profile: str
+
+
+class Desk(NamedTuple):
+    """What one profile judges by: its reader, what verdicts are checked against, and its digest.
+
+    `grounding` is there under a profile that is checked by its witnesses, `grounds` under every other.
+    """
+
+    reader: Reader
+    grounds: Grounds | None
+    grounding: Grounding | None
+    digest: str
+
+    def card(self, card: Card) -> CardGrounds:
+        """Fold a card for the checks."""
+        return card_grounds(card) if self.grounding is None else self.grounding.card(card)
 
 
 class Book(NamedTuple):
-    """A lexicon indexed for both readings, and its digest."""
+    """A lexicon indexed for profiles, by name, and its digest."""
 
     entries: tuple[Entry, ...]
-    lexicon: Lexicon
-    ear: Ear
-    grounds: Grounds
+    desks: Mapping[str, Desk]
     digest: str
 
 
 class Snapshot(NamedTuple):
-    """Everything a step needs besides the turn and its session; swapped whole, never changed."""
+    """Everything a step needs besides the turn and its session; swapped whole, never changed.
+
+    `profiles` are those a card may ask for, the default first.
+    """
 
     characters: Mapping[str, Character]
     book: Book
-    profile: Profile
-    profile_digest: str
+    profiles: tuple[AnyProfile, ...]
     ruleset: str
 
+    @property
+    def profile_digest(self) -> str:
+        """The digest of the default profile."""
+        return self.book.desks[self.profiles[0].name].digest
 
-def character(card: Card) -> Character:
-    """Make a card ready."""
-    return Character(read_card(card), card_grounds(card), digest(card))
+
+def character(card: Card, book: Book, default: str) -> Character:
+    """Make a card ready for its profile, or the default by name; a decoded card names none that is not known."""
+    name = card.profile if card.profile is not None and card.profile in book.desks else default
+    desk = book.desks[name]
+    return Character(desk.reader.ready(card), desk.card(card), digest(card), name)
 
 
-def book(entries: Iterable[Entry], profile: Profile) -> Book:
-    """Index a lexicon for a profile; takes about 1 µs a term."""
+def wanted(cards: Iterable[Card], profiles: tuple[AnyProfile, ...]) -> tuple[AnyProfile, ...]:
+    """Return the profiles that are needed: the default, and those that cards ask for."""
+    asked = {card.profile for card in cards}
+    return tuple(profile for place, profile in enumerate(profiles) if not place or profile.name in asked)
+
+
+def book(entries: Iterable[Entry], *profiles: AnyProfile) -> Book:
+    """Index a lexicon for profiles; takes some microseconds a term and profile."""
     ordered = in_order(entries)
-    return Book(ordered, Lexicon(ordered), Ear(profile), grounds(ordered, profile), digest(ordered))
+    return Book(ordered, {profile.name: _desk(ordered, profile) for profile in profiles}, digest(ordered))
 
 
-def snapshot(cards: Iterable[Card], entries: Iterable[Entry], profile: Profile) -> Snapshot:
-    """Build a snapshot from nothing; of equal character ids the last card counts."""
-    return Snapshot(
-        {card.character_id: character(card) for card in cards},
-        book(entries, profile),
-        profile,
-        digest(profile),
-        ruleset_digest(),
-    )
+def _desk(entries: tuple[Entry, ...], profile: AnyProfile) -> Desk:
+    if isinstance(profile, ExtendedProfile):
+        tables, checked = _instruments(profile), _tables(profile)
+        return Desk(ExtendedReader(entries, tables), None, grounding(entries, checked, SEED), digest(profile))
+    reader = SeedReader(Lexicon(entries), Ear(profile))
+    return Desk(reader, grounds(entries, profile), None, digest(profile))
+
+
+def snapshot(cards: Iterable[Card], entries: Iterable[Entry], *profiles: AnyProfile) -> Snapshot:
+    """Build a snapshot from nothing; of equal character ids the last card counts, the first profile is the default."""
+    known = list(cards)
+    indexed = book(entries, *wanted(known, profiles))
+    default = profiles[0].name
+    characters = {card.character_id: character(card, indexed, default) for card in known}
+    return Snapshot(characters, indexed, profiles, ruleset_digest())
 
 
 def digest(value: Any) -> str:

@@ -26,7 +26,8 @@ NO_NAMINGS: Namings = {}
 class Accepted(NamedTuple):
     """A verdict that passed all ten checks.
 
-    `value` is the record's bytes; `card` the card's digest; `verdict` the word; `topic` the forbidden topic touched.
+    `value` is the record's bytes; `card` and `profile` are the digests of the card and of the profile that judged it;
+    `verdict` the word; `topic` the forbidden topic touched.
     """
 
     turn: Turn
@@ -35,6 +36,7 @@ class Accepted(NamedTuple):
     topic: str | None
     codes: tuple[HedgeCode, ...]
     card: str
+    profile: str
 
 
 class DeadLetter(NamedTuple):
@@ -83,14 +85,18 @@ def step(value: bytes, position: Position, sessions: Mapping[str, Namings], snap
 def _judged(
     turn: Turn, character: Character, snapshot: Snapshot, namings: Namings, position: Position
 ) -> Accepted | DeadLetter:
-    book = snapshot.book
-    record, codes = judge(turn, character.facts, book.lexicon, book.ear, namings, position)
-    marks = verify.verify(record, turn, character.grounds, book.grounds, namings, position, VERDICT.is_valid)
+    desk, against, conforms = snapshot.book.desks[character.profile], character.grounds, VERDICT.is_valid
+    record, codes, witnesses = judge(turn, character.facts, desk.reader, namings, position)
+    if desk.grounds is not None:
+        marks = verify.verify(record, turn, against, desk.grounds, namings, position, conforms)
+    else:
+        assert desk.grounding is not None and witnesses is not None, "a profile is checked in one of two ways"
+        marks = verify.verify_witnessed(record, witnesses, turn, against, desk.grounding, namings, position, conforms)
     value = orjson.dumps(record)
     if marks != verify.ALL_PASSED:
         failed = ", ".join(str(item) for item, passed in enumerate(marks, start=1) if not passed)
         return DeadLetter(turn, Reason.UNVERIFIED, f"checks: expected all ten to pass, failed {failed}", marks, value)
-    return Accepted(turn, value, record["verdict"], record["touched_topic"], codes, character.digest)
+    return Accepted(turn, value, record["verdict"], record["touched_topic"], codes, character.digest, desk.digest)
 
 
 def _where(error: Exception) -> str:

@@ -27,7 +27,7 @@ FOREIGN = "xQz"  # part of every wrong value that could be told by accident
 
 # By variable: wrong values, and what is expected instead.
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
-    "PROFILE": ((FOREIGN, "SEED"), "one of seed"),
+    "PROFILE": ((FOREIGN, "SEED"), "one of seed, extended"),
     "MAX_RECORD_BYTES": ((FOREIGN, "1023", "-1", "1.5", "99999999999"), "a number of bytes from 1024 to 16777216"),
     "MAX_NAMES": ((FOREIGN, "0", "-3", "1000001"), "a whole number from 1 to 1000000"),
     "BROKERS": (
@@ -69,6 +69,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
 }
 # Text and paths: any value will do until it is used.
 ANY_TEXT = {"SASL_USERNAME", "SASL_PASSWORD_FILE", "SSL_CA_FILE", "SSL_CERT_FILE", "SSL_KEY_FILE", "HTTP_HOST"}
+ANY_TEXT |= {"PROFILE_FILE"}
 
 # Values that are right one by one and wrong together: the variables, the one that is named, what is expected.
 APART: tuple[tuple[dict[str, str], str, str], ...] = (

@@ -5,7 +5,8 @@ card's `forbidden_topics`.
 Why: a creator names the subjects a character must keep away from; it is the gravest breach and is looked at first.
 Flags: 「요즘 바깥 선거 얘기로 시끄럽더군.」 where 선거 is under 현실 정치 and the card forbids 현실 정치.
 Passes: the same reply on a card that forbids only 도박 (the term is still written down, without a topic).
-Limits: substrings know no word boundaries (술 stands in 기술); spellings that evade the term are not seen.
+Limits: under `seed` substrings know no word boundaries (술 stands in 기술), and spellings that evade the term are not
+seen. Under `extended` a term of mode `word` is a word; one that may be part of another word is left for review.
 Source: spec 000, automatic item 5; design section 3, item 4.
 """
 

@@ -4,7 +4,8 @@ What it flags: a name in the turn's `named_entities` that is not in the card's `
 Why: a character who meets people and places the card never set up grows the world behind the creator's back.
 Flags: names 리안 and 아카데미 on a card whose canon is 검술원 and 하늘.
 Passes: name 하늘 on that card; a turn without names; a turn whose names could not be taken (null), which is skipped.
-Limits: the list of names is taken as given, and names compare to the letter: 하늘이 is not 하늘.
+Limits: the list of names is taken as given. Under `seed` names compare to the letter: 하늘이 is not 하늘; under
+`extended` particles, honorifics and surnames do not make another name, so 남지현 and 전지현 are both 지현.
 Source: spec 000, automatic items 4 and 7; design section 3, item 3.
 """
 
@@ -30,8 +31,8 @@ class Strangers(NamedTuple):
 def _find(reading: Reading) -> Strangers | None:
     if reading.names is None:
         return None
-    canon = reading.card.canon
-    return Strangers([name for folded, name in reading.names.items() if folded not in canon])
+    known = reading.known
+    return Strangers([name for folded, name in reading.names.items() if folded not in known])
 
 
 def _columns(strangers: Strangers) -> dict[str, Any]:

@@ -5,7 +5,8 @@ an earlier turn of the session named that role's entity, and the reply does not 
 Why: a user who asks 「내 동생 이름 기억나?」 and is answered 「글쎄」 finds that the character forgot.
 Flags: 「동생? 글쎄, 그런 얘길 들은 적 있던가.」 after a turn that named 하늘, the card's 동생.
 Passes: 「하늘이 말이지?」 to the same question; a turn that asks for nothing; a name no earlier turn had.
-Limits: roles and names are substrings (동생 stands in 여동생, a 하늘 in the sky answers for the person).
+Limits: under `seed` roles and names are substrings (동생 stands in 여동생, a 하늘 in the sky answers for the person);
+under `extended` they are words, and a 하늘 that may be the sky is left for review and never called forgotten.
 Source: spec 000, automatic item 6; design section 3, item 5.
 """
 
@@ -33,7 +34,7 @@ class Forgotten(NamedTuple):
 
 def _find(reading: Reading) -> Forgotten | None:
     for asked in reading.asked or ():
-        if asked.source is not None and asked.role.entity_folded not in (reading.reply or ""):
+        if asked.source is not None and not asked.answered:
             return Forgotten(asked.role, asked.source)
     return None
 

@@ -5,8 +5,9 @@ are there and differ.
 Why: speech level and first person are the surest signs of who is speaking; 무뚝뚝한 교관 does not say 생각해요.
 Flags: 「저는 그렇게 생각해요.」 on a card of 반말 · 나.
 Passes: 「검을 잡아. 오늘은 손목부터 본다.」 on that card; a reply without a Hangul syllable, which is skipped.
-Limits: four endings decide (습니까 is not heard, 아니다 is), one polite piece makes the reply polite, and what stands
-in quotes or asterisks counts as speech. `honorific_level` of the log never judges.
+Limits: under `seed` four endings decide (습니까 is not heard, 아니다 is), one polite piece makes the reply polite, and
+what stands in quotes or asterisks counts as speech. Under `extended` a reply of both levels breaks either card, 하오체
+breaks none, and a reply without a telling ending is skipped. `honorific_level` of the log never judges.
 Source: spec 000, automatic items 3 and 7; design section 3, items 1 and 2.
 """
 
@@ -15,7 +16,10 @@ from typing import Any, NamedTuple
 from rules.check import Check, card_cell, turn_cell
 from rules.reading import Reading
 from rules.wording import heard, quote, with_josa
-from schemas.verdict import EvidenceCell, VerdictWord
+from schemas.verdict import EvidenceCell, Observed, VerdictWord
+
+# 하오체 is neither of the levels a card can ask for, and breaks neither.
+_OLD = Observed.OLD.value
 
 
 class Speaking(NamedTuple):
@@ -44,7 +48,7 @@ def _find(reading: Reading) -> Speaking:
     level = reading.speech.level
     if level is None:
         return Speaking(card.expected, None, False, False)
-    level_differs = level != card.card.honorific_rule
+    level_differs = level != card.card.honorific_rule and level != _OLD
     if reading.first_person is None:
         return Speaking(card.expected, level, level_differs, False)
     person_differs = card.first_person is not None and reading.first_person != card.first_person
@@ -72,6 +76,10 @@ def _evidence(reading: Reading, speaking: Speaking) -> list[EvidenceCell]:
 def _summary(reading: Reading, speaking: Speaking) -> str:
     card = reading.card.card
     said = quote(reading.turn.first_person or "")
+    if reading.speech.level == _OLD:
+        asked = with_josa(quote(card.first_person or ""), "이")
+        level = heard(reading.speech)
+        return f"{level}고 1인칭을 {asked} 아니라 {with_josa(said, '으로')} 써 카드 규칙을 벗어났습니다."
     if not speaking.level_differs:
         asked = with_josa(quote(card.first_person or ""), "이")
         return (

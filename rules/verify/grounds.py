@@ -1,6 +1,6 @@
 """What a verdict is checked against, folded and indexed once per snapshot."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from daachorse import CharwiseDoubleArrayAhoCorasick
@@ -48,23 +48,23 @@ class CardGrounds(NamedTuple):
     person: str
 
 
-def card_grounds(card: Card) -> CardGrounds:
-    """Fold a card."""
+def card_grounds(card: Card, name_key: Callable[[str], str] = nfc, role_key: Callable[[str], str] = nfc) -> CardGrounds:
+    """Fold a card: names and roles as the profile compares them, the rest to NFC."""
     asked = card.first_person or ""
     person = nfc(asked) if asked.strip() else ""
     return CardGrounds(
         card,
-        _places(card.canon_entities),
-        _places(card.forbidden_topics),
-        tuple((nfc(role.role), nfc(role.entity)) for role in card.entity_roles),
+        _places(card.canon_entities, name_key),
+        _places(card.forbidden_topics, nfc),
+        tuple((role_key(role.role), name_key(role.entity)) for role in card.entity_roles),
         f"{card.honorific_rule} · {asked}" if person else card.honorific_rule,
         person,
     )
 
 
-def _places(values: tuple[str, ...]) -> dict[str, int]:
+def _places(values: tuple[str, ...], key: Callable[[str], str]) -> dict[str, int]:
     # From the last to the first, so that of equal values the first place stays.
-    return {nfc(values[place]): place for place in range(len(values) - 1, -1, -1)}
+    return {key(values[place]): place for place in range(len(values) - 1, -1, -1)}
 
 
 class Grounds(NamedTuple):

@@ -30,9 +30,10 @@ def hedge_of(
         sentences.append(said.NAMES_NULL_ONLY if known and not recall else said.NAMES_NULL)
     if not there:
         sentences.append(said.NO_REPLY_RECALL if recall else said.NO_REPLY)
-    spoke = bool(turn.first_person) and not str(turn.first_person).isspace()
-    if not (spoke and against.person):
-        sentences.append(_PERSONS[spoke, bool(against.person)])
+    person = turn.first_person
+    spoke = bool(person and not person.isspace())
+    if not spoke or not against.person:
+        sentences.append(PERSONS[spoke, bool(against.person)])
     if there and not known:
         sentences.append(said.LEVEL_UNKNOWN)
     if known:
@@ -47,7 +48,7 @@ def hedge_of(
 
 
 # By whether the log and the card have a first person.
-_PERSONS = {
+PERSONS = {
     (False, True): said.FIRST_PERSON_NULL_TURN,
     (True, False): said.FIRST_PERSON_NULL_CARD,
     (False, False): said.FIRST_PERSON_NULL_BOTH,

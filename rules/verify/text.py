@@ -72,6 +72,9 @@ class Hearing:
         polite = plain = 0
         odd = False
         for piece in self._pieces(reply):
+            if piece.endswith(endings):  # nothing stands behind it
+                polite += 1
+                continue
             last = len(piece) - 1
             while last >= 0 and not "가" <= piece[last] <= "힣":
                 last -= 1

@@ -2,10 +2,10 @@
 
 import click
 
+from rules.profile import PROFILE_NAMES
 from service.cli.progress import Progress
 from service.cli.reporting import reports
 from service.cli.sources import (
-    PROFILE_NAMES,
     VERDICTS,
     Sources,
     both_sides_of,
@@ -120,7 +120,7 @@ def compare_models(
 )
 @click.option("--changed-lexicon", metavar="FILE", help="A lexicon that stands for --lexicon.")
 @click.option("--add-ending", "endings", multiple=True, metavar="ENDING", help="A further polite ending, as in 습니까.")
-@click.option("--profile", "changed_profile", type=PROFILE_NAMES, help="The profile after the change.")
+@click.option("--profile", "changed_profile", type=click.Choice(PROFILE_NAMES), help="The profile after the change.")
 @click.option("--baseline", metavar="FILE", help="Verdicts of an earlier run, as the side before the change.")
 @click.option("--gold", metavar="FILE", help="Turns that people marked: what is fixed and broken is told by them.")
 @click.option(

@@ -5,12 +5,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
 import click
 import orjson
 
-from rules.profile import PROFILES
+from rules.profile import PROFILE_NAMES
 from rules.verify import ITEMS
 from schemas.turn import Turn
 from service.decode import Caps
@@ -38,12 +39,20 @@ _OPTIONS: Final = (
     ),
     click.option(
         "--profile",
-        type=click.Choice([profile.name for profile in PROFILES]),
-        default=PROFILES[0].name,
+        type=click.Choice(PROFILE_NAMES),
+        default=PROFILE_NAMES[0],
         envvar="TURNJUDGE_PROFILE",
         show_default=True,
         show_envvar=True,
-        help="Which endings and marks decide.",
+        help="How turns are read, where the card does not say it: to the letter (seed), or as readers do (extended).",
+    ),
+    click.option(
+        "--profile-file",
+        type=click.Path(path_type=Path),
+        envvar="TURNJUDGE_PROFILE_FILE",
+        show_envvar=True,
+        metavar="FILE",
+        help="Words of your own for the extended profile, TOML.",
     ),
     click.option(
         "--max-record-bytes",
@@ -73,11 +82,12 @@ class _Against(NamedTuple):
     lexicon: str
     order: Order
     profile: str
+    profile_file: Path | None
     caps: Caps
 
     def read(self) -> Reference:
         """Read cards and lexicon."""
-        return read_reference(self.cards, self.lexicon, self.profile, self.caps)
+        return read_reference(self.cards, self.lexicon, self.profile, self.caps, profile_file=self.profile_file)
 
 
 def _with_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -85,9 +95,17 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def wrapped(
-        *, cards: str, lexicon: str, order: str, profile: str, max_record_bytes: int, max_names: int, **rest: Any
+        *,
+        cards: str,
+        lexicon: str,
+        order: str,
+        profile: str,
+        profile_file: Path | None,
+        max_record_bytes: int,
+        max_names: int,
+        **rest: Any,
     ) -> None:
-        against = _Against(cards, lexicon, Order(order), profile, Caps(max_record_bytes, max_names))
+        against = _Against(cards, lexicon, Order(order), profile, profile_file, Caps(max_record_bytes, max_names))
         command(against=against, **rest)
 
     for option in reversed(_OPTIONS):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from rules.profile import PROFILES
+from rules.profile import PROFILE_NAMES
 from service.cli.progress import Progress
 from service.decode import Caps
 from service.errors import OperatorError
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from service.evaluate.sources import Changes
 
 _CAPS: Final = Caps()
-PROFILE_NAMES: Final = click.Choice([profile.name for profile in PROFILES])
 _OPTIONS: Final = (
     click.option("--turns", metavar="FILE", help="Turns to judge, JSONL or CSV; - is stdin."),
     click.option("--cards", metavar="FILE", help="Cards, JSONL or CSV."),
@@ -112,8 +111,8 @@ def profile_option(name: str, meaning: str) -> Callable[[Callable[..., None]], C
     return click.option(
         name,
         "profile",
-        type=PROFILE_NAMES,
-        default=PROFILES[0].name,
+        type=click.Choice(PROFILE_NAMES),
+        default=PROFILE_NAMES[0],
         envvar="TURNJUDGE_PROFILE",
         show_default=True,
         show_envvar=True,
@@ -221,7 +220,7 @@ def _settings(sources: Sources, snapshot: Snapshot) -> tuple[Fact, ...]:
 
 def _digests(snapshot: Snapshot) -> tuple[Fact, ...]:
     return (
-        Fact("profile", "프로필", snapshot.profile.name),
+        Fact("profile", "프로필", snapshot.profiles[0].name),
         Fact("profile_digest", "프로필 해시", snapshot.profile_digest),
         Fact("lexicon_digest", "사전 해시", snapshot.book.digest),
         Fact("ruleset_digest", "규칙 해시", snapshot.ruleset),

@@ -43,7 +43,8 @@ _EMBEDDED: Final = {
 @click.command(cls=_Command)
 @_brokers
 @click.option("--group", metavar="NAME", help="Consumer group; also the changelog's prefix.")
-@click.option("--profile", metavar="NAME", help="Judging profile.")
+@click.option("--profile", metavar="NAME", help="Judging profile, where the card does not name one.")
+@click.option("--profile-file", metavar="FILE", help="Words of your own for the extended profile, TOML.")
 @click.option("--http-host", metavar="ADDRESS", help="Address of /metrics, /healthz and /readyz.")
 @click.option("--http-port", metavar="PORT", help="Their port; 0 takes a free one.")
 @click.option("--log-level", metavar="LEVEL", help="DEBUG, INFO, WARNING or ERROR.")

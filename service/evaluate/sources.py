@@ -4,16 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from rules.profile import PROFILES
 from rules.text import FIRST_SYLLABLE, LAST_SYLLABLE
 from schemas.nfc import nfc
-from schemas.profile import Profile
+from schemas.profile import Ending, ExtendedProfile, Says
 from service.decode import Caps
 from service.errors import OperatorError
 from service.evaluate.changing import Sides
 from service.evaluate.judging import Identity, Judged, Unread, read_verdicts
 from service.files.judging import Track
 from service.files.readers import Refused, read_cards, read_lexicon
+from service.profiles import AnyProfile, read_profiles
 from service.snapshot import Snapshot, snapshot
 
 
@@ -41,11 +41,6 @@ class BothSides(NamedTuple):
     refused: tuple[Refused, ...]
 
 
-def profile_named(name: str) -> Profile:
-    """Return a profile by name."""
-    return next(profile for profile in PROFILES if profile.name == name)
-
-
 def both_sides(cards: str, lexicon: str, profile: str, changes: Changes, caps: Caps) -> BothSides:
     """Read cards and lexicon, and what is to change.
 
@@ -66,18 +61,21 @@ def both_sides(cards: str, lexicon: str, profile: str, changes: Changes, caps: C
         new_entries = read_lexicon(changes.lexicon, caps)
         refused += new_entries.refused
         entries = new_entries.records
-    changed = _with_endings(profile_named(changes.profile or profile), changes.endings)
-    before = snapshot(old_cards.records, old_entries.records, profile_named(profile))
-    return BothSides(before, snapshot(by_id.values(), entries, changed), refused)
+    changed = (_with_endings(each, changes.endings) for each in read_profiles(changes.profile or profile))
+    before = snapshot(old_cards.records, old_entries.records, *read_profiles(profile))
+    return BothSides(before, snapshot(by_id.values(), entries, *changed), refused)
 
 
-def _with_endings(profile: Profile, endings: Sequence[str]) -> Profile:
+def _with_endings(profile: AnyProfile, endings: Sequence[str]) -> AnyProfile:
     folded = tuple(dict.fromkeys(nfc(ending).strip() for ending in endings))
     for ending in folded:
         if not ending or not all(FIRST_SYLLABLE <= syllable <= LAST_SYLLABLE for syllable in ending):
             raise OperatorError("--add-ending: expected an ending in Hangul syllables, as in 습니까")
     if not folded:
         return profile
+    if isinstance(profile, ExtendedProfile):
+        rows = (Ending(Says.POLITE, folded), *profile.speech.endings)
+        return profile._replace(speech=profile.speech._replace(endings=rows))
     polite = profile.polite + tuple(ending for ending in folded if ending not in profile.polite)
     return profile._replace(polite=polite)
 

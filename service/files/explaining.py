@@ -3,10 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from rules.verify import CardGrounds, Grounds, Marks
-from rules.verify.derivation import Derived, derive
-from schemas.element import Namings, Position
-from schemas.turn import Turn
+from rules.verify import CardGrounds, Marks
+from rules.verify.conclusion import Derived
 from schemas.validate import VERDICT
 from schemas.verdict import VERDICT_KEYS
 
@@ -45,16 +43,12 @@ _ABSENT: Final = object()
 
 
 def explain(
-    record: Mapping[str, Any],
-    turn: Turn,
-    marks: Marks,
-    against: CardGrounds,
-    grounds: Grounds,
-    namings: Namings,
-    position: Position,
+    record: Mapping[str, Any], marks: Marks, against: CardGrounds, again: Derived
 ) -> Iterator[tuple[int, Miss]]:
-    """Yield the item and the miss of every field that made an item fail, at least one a failed item."""
-    again = derive(turn, against, grounds, namings, position)
+    """Yield the item and the miss of every field that made an item fail, at least one a failed item.
+
+    `again` is the verdict as it was derived again.
+    """
     for item, passed in enumerate(marks, start=1):
         if not passed:
             yield from ((item, miss) for miss in _misses(item, record, against, again))

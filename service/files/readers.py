@@ -15,7 +15,6 @@ from typing import Any, BinaryIO, Final, Generic, NamedTuple, TypeVar
 
 import orjson
 
-from rules.profile import PROFILES
 from schemas.card import Card
 from schemas.lexicon import Entry
 from schemas.refusal import Reason, Refusal
@@ -23,10 +22,10 @@ from service.decode import Caps, Malformed, decode_card, decode_entry, parse
 from service.errors import OperatorError
 from service.files.lines import lines
 from service.files.sheets import CARD_COLUMNS, LEXICON_COLUMNS, TURN_COLUMNS, Columns, Sheet
+from service.profiles import KNOWN
 
 STDIN: Final = "-"
 _BUFFER_BYTES: Final = 1 << 20
-_PROFILES: Final = frozenset(profile.name for profile in PROFILES)
 
 Say = Callable[[str], None]
 RawRow = tuple[int, bytes | Refusal]
@@ -102,7 +101,7 @@ def read_cards(path: str, caps: Caps, say: Say = say_on_stderr) -> Loaded[Card]:
     Raises:
         OperatorError: as `turn_file`.
     """
-    return _load(path, CARD_COLUMNS, caps, say, lambda value: decode_card(value, caps, _PROFILES), _character)
+    return _load(path, CARD_COLUMNS, caps, say, lambda value: decode_card(value, caps, KNOWN), _character)
 
 
 def read_lexicon(path: str, caps: Caps, say: Say = say_on_stderr) -> Loaded[Entry]:

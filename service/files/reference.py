@@ -1,13 +1,13 @@
 """Cards and lexicon of files, made ready for judging."""
 
+from pathlib import Path
 from typing import NamedTuple
 
-from rules.profile import PROFILES
 from schemas.card import Card
 from schemas.lexicon import Entry
-from schemas.profile import Profile
 from service.decode import Caps
 from service.files.readers import Refused, Say, read_cards, read_lexicon, say_on_stderr
+from service.profiles import AnyProfile, read_profiles
 from service.snapshot import Snapshot, snapshot
 
 
@@ -16,11 +16,11 @@ class Sources(NamedTuple):
 
     cards: tuple[Card, ...]
     entries: tuple[Entry, ...]
-    profile: Profile
+    profiles: tuple[AnyProfile, ...]
 
     def snapshot(self) -> Snapshot:
         """Build it."""
-        return snapshot(self.cards, self.entries, self.profile)
+        return snapshot(self.cards, self.entries, *self.profiles)
 
 
 class Reference(NamedTuple):
@@ -30,13 +30,15 @@ class Reference(NamedTuple):
     refused: tuple[Refused, ...]
 
 
-def read_reference(cards: str, lexicon: str, profile: str, caps: Caps, say: Say = say_on_stderr) -> Reference:
-    """Read cards and lexicon for a profile by name.
+def read_reference(
+    cards: str, lexicon: str, profile: str, caps: Caps, say: Say = say_on_stderr, profile_file: Path | None = None
+) -> Reference:
+    """Read cards and lexicon for a default profile by name, and a profile file's words for `extended`.
 
     Raises:
-        OperatorError: a file is missing or cannot be read.
+        OperatorError: a file is missing or cannot be read, or the profile file is none.
     """
+    profiles = read_profiles(profile, profile_file)
     taken_cards, taken_entries = read_cards(cards, caps, say), read_lexicon(lexicon, caps, say)
-    chosen = next(known for known in PROFILES if known.name == profile)
-    sources = Sources(tuple(taken_cards.records), tuple(taken_entries.records), chosen)
+    sources = Sources(tuple(taken_cards.records), tuple(taken_entries.records), profiles)
     return Reference(sources, taken_cards.refused + taken_entries.refused)

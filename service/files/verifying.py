@@ -5,7 +5,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from rules.verify import ALL_PASSED, ITEMS, verify
+from rules.judge import judge
+from rules.verify import ALL_PASSED, ITEMS, verify, verify_witnessed
+from rules.verify.conclusion import Derived
+from rules.verify.derivation import derive
+from rules.verify.witnessed import reread
 from schemas.element import Namings, Position
 from schemas.refusal import Reason, Refusal
 from schemas.turn import Turn
@@ -16,7 +20,7 @@ from service.files.explaining import Miss, explain
 from service.files.judging import WHOLE_FILE, Order, Track, arrived_namings, earliest_namings
 from service.files.lines import lines
 from service.files.readers import Refused, TurnFile
-from service.snapshot import Snapshot
+from service.snapshot import Character, Snapshot
 
 _NO_NAMINGS: Final[Namings] = {}
 _FILLED: Final = 2
@@ -182,8 +186,29 @@ def _marks(
         return _UNHELD, [(_FILLED, Miss("character_id", "one that has a card"))]
     position = WHOLE_FILE if order is Order.ID else Position(line, 0, None)
     namings = sessions.get(turn.session_id, _NO_NAMINGS)
-    against, grounds = character.grounds, snapshot.book.grounds
-    marks = verify(record, turn, against, grounds, namings, position, VERDICT.reference.is_valid)
+    marks, again = second_reading(record, turn, character, snapshot, namings, position)
     if marks == ALL_PASSED:
         return marks, []
-    return marks, list(explain(record, turn, marks, against, grounds, namings, position))
+    return marks, list(explain(record, marks, character.grounds, again))
+
+
+def second_reading(
+    record: dict[str, Any],
+    turn: Turn,
+    character: Character,
+    snapshot: Snapshot,
+    namings: Namings,
+    position: Position,
+) -> tuple[tuple[bool, ...], Derived]:
+    """Check a verdict by its character's profile, and derive it again; what has witnesses gets them by judging again.
+
+    The schema is held by `jsonschema`, not by the compiled validator that judging uses.
+    """
+    desk, against, conforms = snapshot.book.desks[character.profile], character.grounds, VERDICT.reference.is_valid
+    if desk.grounds is not None:
+        marks = verify(record, turn, against, desk.grounds, namings, position, conforms)
+        return marks, derive(turn, against, desk.grounds, namings, position)
+    witnesses = judge(turn, character.facts, desk.reader, namings, position).witnesses
+    assert desk.grounding is not None and witnesses is not None, "a profile is checked in one of two ways"
+    marks = verify_witnessed(record, witnesses, turn, against, desk.grounding, namings, position, conforms)
+    return marks, reread(witnesses, turn, against, desk.grounding, namings, position).derived

@@ -14,10 +14,10 @@ from faust.transport.drivers import aiokafka as driver
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource
 
-from rules.profile import PROFILES
 from service.connection import client_options, faust_broker, faust_credentials, reaching
 from service.errors import OperatorError
 from service.metrics import Metrics
+from service.profiles import read_profiles
 from service.settings import WorkerSettings
 from service.stream.batch import Judging
 from service.stream.consumer import Consumer
@@ -107,11 +107,11 @@ def run_worker(settings: WorkerSettings) -> int:
     check_topics(settings)
     limits = output_limits(settings)
     set_up_logs(settings.log_level)
-    profile = next(each for each in PROFILES if each.name == settings.profile)
+    profiles = read_profiles(settings.profile, settings.profile_file)
     metrics = Metrics(
         source_topic=settings.topics.chat_turns, max_models=settings.max_models, max_topics=settings.max_topics
     )
-    reference = Reference(settings, profile, metrics)
+    reference = Reference(settings, profiles, metrics)
     deadline = Deadline(settings.stop_deadline_s)
     # Elements live long and make no cycles: the collector would walk all of them again and again.
     gc.freeze()

@@ -65,16 +65,14 @@ class Stamp:
             source.topic.encode(),
             b"%d" % source.partition,
             snapshot.ruleset.encode(),
-            snapshot.profile_digest.encode(),
-            snapshot.book.digest.encode(),
         )
         self._judged_at: Header = ("judged_at", b"%d" % judged_at_ms)
-        self._cards: dict[str, _Common] = {}
+        self._cards: dict[tuple[str, str], _Common] = {}
         self._skipped: dict[tuple[HedgeCode, ...], Header] = {}
 
     def headers(self, verdict: Accepted, turn_value: bytes, offset: int, time_ms: int) -> list[Header]:
         """Return the headers of a verdict; `verdict_id` hashes source, turn bytes and digests, length-prefixed."""
-        common = self._cards.get(verdict.card) or self._on_card(verdict.card)
+        common = self._cards.get((verdict.card, verdict.profile)) or self._on_card(verdict.card, verdict.profile)
         skipped = self._skipped.get(verdict.codes) or self._skipping(verdict.codes)
         offset_text = b"%d" % offset
         hashed = common.started.copy()
@@ -89,9 +87,10 @@ class Stamp:
             self._judged_at,
         ]
 
-    def _on_card(self, card: str) -> _Common:
+    def _on_card(self, card: str, profile: str) -> _Common:
         started = self._started.copy()
-        started.update(b"%d:%b" % (len(card), card.encode()))
+        for digest in (profile, self.snapshot.book.digest, card):
+            started.update(b"%d:%b" % (len(digest), digest.encode()))
         snapshot = self.snapshot
         common = _Common(
             started,
@@ -99,11 +98,11 @@ class Stamp:
                 ("ruleset", snapshot.ruleset.encode()),
                 ("card", card.encode()),
                 ("lexicon", snapshot.book.digest.encode()),
-                ("profile", snapshot.profile_digest.encode()),
+                ("profile", profile.encode()),
                 ("checks", _ALL_PASSED),
             ),
         )
-        self._cards[card] = common
+        self._cards[card, profile] = common
         return common
 
     def _skipping(self, codes: tuple[HedgeCode, ...]) -> Header:

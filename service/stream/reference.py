@@ -17,17 +17,16 @@ import orjson
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
-from rules.profile import PROFILES
 from schemas.card import Card
 from schemas.lexicon import Entry
 from schemas.nfc import nfc
-from schemas.profile import Profile
 from schemas.refusal import Refusal
 from service.connection import client_options
 from service.decode import Caps, decode_card, decode_entry
 from service.metrics import Metrics
+from service.profiles import KNOWN, AnyProfile
 from service.settings import WorkerSettings
-from service.snapshot import Snapshot, book, character, snapshot
+from service.snapshot import Snapshot, book, character, snapshot, wanted
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +34,6 @@ _POLL_S: Final = 0.1
 _GATHER_S: Final = 1.0
 _RETRY_S: Final = 1.0
 _JOIN_S: Final = 3.0
-_KNOWN_PROFILES: Final = frozenset(profile.name for profile in PROFILES)
 
 
 class Row(NamedTuple):
@@ -48,8 +46,8 @@ class Row(NamedTuple):
 class Shelf:
     """The rows both topics hold now, and the newest snapshot built from them."""
 
-    def __init__(self, profile: Profile, caps: Caps) -> None:
-        self._profile = profile
+    def __init__(self, profiles: tuple[AnyProfile, ...], caps: Caps) -> None:
+        self._profiles = profiles
         self._caps = caps
         self._cards: dict[bytes, Card] = {}
         self._entries: dict[tuple[str, str], Entry] = {}
@@ -72,7 +70,7 @@ class Shelf:
         key = row.key or b""
         card, problem = None, None
         if row.value is not None:
-            found = decode_card(row.value, self._caps, _KNOWN_PROFILES)
+            found = decode_card(row.value, self._caps, KNOWN)
             if isinstance(found, Refusal):
                 problem = found.detail
             elif found.character_id.encode() != key:
@@ -114,19 +112,20 @@ class Shelf:
     def build(self) -> Snapshot:
         """Build a snapshot; only changed cards, and the lexicon only when it changed, are made ready anew."""
         known = self.snapshot
+        needed = wanted(self._cards.values(), self._profiles)
         if known is None:
-            known = snapshot(self._cards.values(), self._entries.values(), self._profile)
+            known = snapshot(self._cards.values(), self._entries.values(), *self._profiles)
         else:
+            if self._lexicon_changed or any(profile.name not in known.book.desks for profile in needed):
+                known = known._replace(book=book(self._entries.values(), *needed))
             if self._changed:
                 characters = dict(known.characters)
                 for key, card in self._changed.items():
                     if card is None:
                         characters.pop(key.decode(), None)
                     else:
-                        characters[card.character_id] = character(card)
+                        characters[card.character_id] = character(card, known.book, self._profiles[0].name)
                 known = known._replace(characters=characters)
-            if self._lexicon_changed:
-                known = known._replace(book=book(self._entries.values(), self._profile))
         self._changed, self._lexicon_changed = {}, False
         self.snapshot = known
         return known
@@ -147,9 +146,9 @@ class Reference:
     `taken` counts the records read so far.
     """
 
-    def __init__(self, settings: WorkerSettings, profile: Profile, metrics: Metrics) -> None:
+    def __init__(self, settings: WorkerSettings, profiles: tuple[AnyProfile, ...], metrics: Metrics) -> None:
         self._settings = settings
-        self._profile = profile
+        self._profiles = profiles
         self._metrics = metrics
         self._topics = {settings.topics.character_cards: "cards", settings.topics.topic_lexicon: "lexicon"}
         self._asks: SimpleQueue[asyncio.Future[None]] = SimpleQueue()
@@ -191,7 +190,7 @@ class Reference:
 
     def _follow(self) -> None:
         """Read both topics from the beginning and follow them until the end of the worker, or an error."""
-        shelf = Shelf(self._profile, self._settings.caps)
+        shelf = Shelf(self._profiles, self._settings.caps)
         with closing(self._consumer()) as consumer:
             partitions = self._assign(consumer)
             ends = consumer.end_offsets(partitions)

@@ -81,7 +81,9 @@ def cpu_us(work: Callable[[], object], turns: int, passes: int = PASSES) -> floa
 
 def stages(load: Workload) -> Iterable[tuple[str, float]]:
     """Yield (stage, µs a turn): each stage run alone over the same turns."""
-    book, characters = load.snapshot.book, load.snapshot.characters
+    characters, desk = load.snapshot.characters, load.snapshot.book.desks[SEED.name]
+    grounds = desk.grounds
+    assert grounds is not None
     turns = [_taken(decode_turn(value, CAPS), Turn) for value in load.turns]
     sessions: dict[str, Namings] = {}
     positions = [Position(offset, 0, None) for offset in range(len(turns))]
@@ -91,17 +93,15 @@ def stages(load: Workload) -> Iterable[tuple[str, float]]:
         (turn, characters[turn.character_id], sessions.get(turn.session_id, {}), position)
         for turn, position in zip(turns, positions, strict=True)
     ]
-    records = [
-        judge(turn, each.facts, book.lexicon, book.ear, names, position)[0] for turn, each, names, position in seen
-    ]
+    records = [judge(turn, each.facts, desk.reader, names, position).record for turn, each, names, position in seen]
 
     def judged() -> None:
         for turn, each, names, position in seen:
-            judge(turn, each.facts, book.lexicon, book.ear, names, position)
+            judge(turn, each.facts, desk.reader, names, position)
 
     def verified() -> None:
         for record, (turn, each, names, position) in zip(records, seen, strict=True):
-            verify.verify(record, turn, each.grounds, book.grounds, names, position, VERDICT.is_valid)
+            verify.verify(record, turn, each.grounds, grounds, names, position, VERDICT.is_valid)
 
     def kept() -> None:
         for turn, _, names, position in seen:

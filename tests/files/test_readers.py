@@ -283,7 +283,7 @@ def test_cards_load_and_refusals_name_line_and_field(tmp_path: Path) -> None:
     assert [str(refused).removeprefix(f"{path}:") for refused in cards.refused] == [
         "2: schema_invalid: honorific_rule: expected one of 반말, 존댓말",
         "4: schema_invalid: character_id: expected once in a file, first on line 1",
-        "5: schema_invalid: profile: expected one of seed",
+        "5: schema_invalid: profile: expected one of extended, seed",
         "6: schema_invalid: entity_roles[0].entity: expected to be there",
         "7: schema_invalid: canon_entities[0]: expected text that is not blank",
     ]

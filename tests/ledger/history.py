@@ -9,7 +9,7 @@ from rules.profile import SEED
 from schemas.card import Card
 from schemas.lexicon import Entry
 from service.decode import Caps, decode_card, decode_entry
-from service.snapshot import Book, Character, Snapshot, book, character, snapshot
+from service.snapshot import Book, Snapshot, book, character, digest, snapshot
 from stream.world import Row, World, encode
 
 _CAPS = Caps()
@@ -17,7 +17,7 @@ _CAPS = Caps()
 
 class _Card(NamedTuple):
     row: Row
-    character: Character
+    card: Card
 
 
 class _Lexicon(NamedTuple):
@@ -64,8 +64,8 @@ class History:
         """Send a card."""
         name = row["character_id"]
         self._newest[name] = row
-        made = character(_card(row))
-        self._cards[made.digest] = _Card(row, made)
+        card = _card(row)
+        self._cards[digest(card)] = _Card(row, card)
         self._world.send(self._world.settings.topics.character_cards, encode(row), name.encode())
 
     def drop_card(self, name: str) -> Row:
@@ -114,10 +114,9 @@ class History:
             return None
         pair = card, lexicon
         if pair not in self._snapshots:
-            row, made = self._cards[card]
-            empty = snapshot((), (), SEED)
-            known = empty._replace(characters={row["character_id"]: made}, book=self._lexicons[lexicon].book)
-            self._snapshots[pair] = known
+            held, kept = self._cards[card].card, self._lexicons[lexicon].book
+            characters = {held.character_id: character(held, kept, SEED.name)}
+            self._snapshots[pair] = snapshot((), (), SEED)._replace(characters=characters, book=kept)
         return self._snapshots[pair]
 
     def rows(self, card: str, lexicon: str) -> tuple[Row, list[Row]]:

@@ -159,4 +159,5 @@ def test_sentences_stand_in_the_order_of_the_codes() -> None:
 
 def test_the_tables_reach_every_code() -> None:
     reached = {code for _, _, sentences in HEDGES.values() for code in sentences}
-    assert reached == {code.value for code in HedgeCode}
+    of_extended = {HedgeCode.LEVEL_UNCLEAR, HedgeCode.TERM_REVIEW, HedgeCode.RECALL_UNSURE}
+    assert reached == {code.value for code in HedgeCode} - of_extended

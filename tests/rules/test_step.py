@@ -181,11 +181,12 @@ def test_an_outcome_says_what_was_decided() -> None:
 
 
 def test_a_fault_of_a_rule_costs_its_turn_and_shows_no_value() -> None:
-    broken = SNAPSHOT._replace(book=SNAPSHOT.book._replace(lexicon=None))  # type: ignore[arg-type]
+    desk = SNAPSHOT.book.desks["seed"]._replace(reader=None)  # type: ignore[arg-type]
+    broken = SNAPSHOT._replace(book=SNAPSHOT.book._replace(desks={"seed": desk}))
     outcome = step(orjson.dumps(turn(named_entities=["하늘"])), FIRST, {}, broken, CAPS)
     assert isinstance(outcome.result, DeadLetter)
     assert outcome.result.reason is Reason.RULE_FAILED
-    assert outcome.result.detail.startswith("rules: expected a verdict, got AttributeError at rules.reading:")
+    assert outcome.result.detail.startswith("rules: expected a verdict, got AttributeError at rules.judge:")
     assert len(outcome.elements) == 1
 
 
@@ -264,8 +265,9 @@ def marks_of(result: Accepted, held: Snapshot, sessions: dict[str, Namings], pos
     """The ten marks of the bytes as a reader of them would give."""
     record = json.loads(result.value)
     namings = sessions.get(result.turn.session_id, {})
-    grounds = held.characters["C"].grounds
-    return verify(record, result.turn, grounds, held.book.grounds, namings, position, VERDICT.reference.is_valid)
+    against, grounds = held.characters["C"].grounds, held.book.desks["seed"].grounds
+    assert grounds is not None
+    return verify(record, result.turn, against, grounds, namings, position, VERDICT.reference.is_valid)
 
 
 def test_snapshots_of_equal_rows_have_equal_digests_in_any_order_of_rows() -> None:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rules.profile import SEED
-from rules.text import UNHEARD, Ear
+from rules.text import UNHEARD, Ear, Speech
 from rules.verify.text import cleaned
 from rules.wording import heard, quote, with_josa
 
@@ -114,4 +114,4 @@ def test_what_was_heard_names_the_count(reply: str, clause: str) -> None:
 
 
 def test_nothing_heard_has_no_level() -> None:
-    assert UNHEARD == (None, 0, 0, False)
+    assert Speech(None, 0, 0, suspect=False) == UNHEARD

@@ -1,0 +1,1 @@
+"""The `extended` profile: readings that agree with Korean readers, from tables that service hands in (issue 5)."""
