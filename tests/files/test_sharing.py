@@ -78,6 +78,23 @@ def test_a_process_keeps_the_names_of_its_sessions_only(
     assert {sharing._owner(value, 4) for _, value in raw} == {0, 1, 2, 3}  # noqa: SLF001 - else it shows nothing
 
 
+SESSIONS = {
+    "plain": (b'{"session_id":"S-1"}', b'{"a":{"b":1}, "session_id" : "S-1"}'),
+    "beyond ASCII": ('{"session_id":"세션"}'.encode(), b'{"session_id":"\\uc138\\uc158"}'),
+    "an escaped key": (b'{"session_id":"S-1"}', b'{"session\\u005fid":"S-1","x":{"session_id":"S-9"}}'),
+    "the last of two": (b'{"session_id":"S-1"}', b'{"session_id":"S-9","session_id":"S-1"}'),
+    "nested beside": (b'{"session_id":"S-1"}', b'{"x":{"session_id":"S-9"},"session_id":"S-1"}'),
+    "in a text": (b'{"session_id":"S-1"}', b'{"x":"\\"session_id\\":\\"S-9\\"","session_id":"S-1"}'),
+    "a wide number": (b'{"session_id":"S-1"}', b'{"x":1e999,"session_id":"S-1"}'),
+}
+
+
+@pytest.mark.parametrize("kind", SESSIONS)
+def test_rows_of_one_session_go_to_one_process_however_they_are_written(kind: str) -> None:
+    one, other = (sharing._owner(value, 2**32) for value in SESSIONS[kind])  # noqa: SLF001 - the last bit counts
+    assert one == other != 0
+
+
 def test_records_near_the_cap_pass_the_pipes(tmp_path: Path) -> None:
     long = "가" * 80_000
     desk = Desk(tmp_path, [turn(f"T-{n}", session_id=f"S-{n}", reply_text=f"{long}{n}") for n in range(60)])

@@ -16,6 +16,7 @@ from brokers import java_tool
 from ledger.plan import large
 from ledger.run import DEADLINE, FAILED, PARTITIONS, REFUSED, WORK, Run
 from ledger.topic_faults import lose_verdict_topic, lower_limit, shrink_verdict_topic, truncate_reference
+from stream.world import Worker
 
 DAY_MS = 86_400_000
 
@@ -76,19 +77,14 @@ def join_and_leave(run: Run) -> None:
 
 def zombie(run: Run) -> None:
     """Stop a worker for longer than its session, let another take over, and let it go on."""
-    run.until("both have partitions", lambda: all(run.ready(worker) for worker in run.fleet.running))
+    run.until("all have joined", lambda: all(run.ready(worker) for worker in run.fleet.running))
     run.work(WORK)
     run.pause(0.0, 0.2)
     stopped = run.a_worker()
     stopped.process.send_signal(signal.SIGSTOP)
     try:
         run.feeder.burst(WORK)
-        others = [worker for worker in run.fleet.running if worker is not stopped]
-        wanted = float(PARTITIONS)
-        run.until(
-            "another has taken over",
-            lambda: any(each.metric("judge_assigned_partitions") == wanted and run.ready(each) for each in others),
-        )
+        run.until("others have taken over", lambda: _held(run, stopped) == PARTITIONS)
         run.work(WORK)
     finally:
         stopped.process.send_signal(signal.SIGCONT)
@@ -96,6 +92,12 @@ def zombie(run: Run) -> None:
     run.until("it is back", lambda: run.ready(stopped))
     run.struck["SIGSTOP"] += 1
     run.allowed |= {FAILED}
+
+
+def _held(run: Run, stopped: Worker) -> float:
+    """Return how many partitions the others judge."""
+    others = [worker for worker in run.fleet.running if worker is not stopped]
+    return sum(each.metric("judge_assigned_partitions") for each in others if each.get("/readyz").status == 200)
 
 
 def lose_broker(seconds: float) -> Callable[[Run], None]:

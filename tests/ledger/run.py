@@ -167,6 +167,8 @@ def run(broker: KafkaBroker, seed: str, size: Size, workers: int, act: Callable[
             figures, words = Figures(missing=1), [f"stuck: {error}", *_last_lines(made)]
         for number, worker in enumerate(made.fleet.ended):
             (folder / f"{number}.log").write_text(f"{worker.output}exit code {worker.code}, asked {worker.asked}\n")
+        for left in made.fleet.running:
+            (folder / f"running-{left.process.pid}.log").write_text(left.output)
         codes: dict[int, int] = defaultdict(int)
         for worker in made.fleet.ended:
             codes[worker.code] += 1

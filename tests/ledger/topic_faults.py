@@ -70,6 +70,7 @@ def lower_limit(run: Run) -> None:
     """Let the broker take smaller records than the workers were told, and send larger ones."""
     name, key = run.topics.turn_verdicts, "max.message.bytes"
     run.allowed |= {FAILED, REFUSED, DEADLINE}
+    run.until("a worker judges, who was told the old limit", lambda: any(map(run.ready, run.fleet.running)))
     with closing(run.admin()) as admin:
         admin.alter_configs([ConfigResource("TOPIC", name, configs={key: "20000"})])
         run.feeder.add(large(run.rng, run.plan, 20, 9_000))
