@@ -9,6 +9,9 @@ from unicodedata import combining, decomposition, is_normalized
 from schemas.nfc import nfc
 from schemas.profile import FoldTable
 
+# Initial, vowel and final consonant, decomposed.
+_LONGEST_SYLLABLE = 3
+
 
 class Folded(NamedTuple):
     """A folded text, and where each of its code points came from; no places means that each kept its own."""
@@ -34,7 +37,6 @@ class Folding:
         dropped = re.escape(table.dropped)
         self._odd = re.compile(f"[{dropped}{re.escape(''.join(one for one, _ in table.mapped))}]").search
         self._dropped = re.compile(f"[{dropped}]").search
-        self._marks = _marks()
 
     def fold(self, text: str) -> Folded:
         """Fold a text as speech is read: letters keep their case."""
@@ -66,10 +68,10 @@ class Folding:
             cluster, start, end = match[0], match.start(), match.end()
             part = fold(cluster)
             parts.append(part)
-            if len(part) > 1 and part[0] == fold(base := cluster.rstrip(self._marks)):
-                # The marks stand behind a syllable and are no part of it.
-                starts += [start] + [start + len(base)] * (len(part) - 1)
-                ends += [start + len(base)] + [end] * (len(part) - 1)
+            first = _first(cluster, part, fold) if len(part) > 1 else 0
+            if first:
+                starts += [start] + [start + first] * (len(part) - 1)
+                ends += [start + first] + [end] * (len(part) - 1)
             else:
                 starts += [start] * len(part)
                 ends += [end] * len(part)
@@ -77,6 +79,14 @@ class Folding:
 
     def _cluster(self, cluster: str) -> str:
         return nfc(cluster).translate(self._map)
+
+
+def _first(cluster: str, part: str, fold: Callable[[str], str]) -> int:
+    """Return how many code points of a cluster its first folded one comes from; 0 where that cannot be told."""
+    for length in range(1, min(len(cluster), _LONGEST_SYLLABLE + 1)):
+        if fold(cluster[:length]) == part[0] and part[0] + fold(cluster[length:]) == part:
+            return length
+    return 0
 
 
 def without_case(folded: Folded) -> Folded:
@@ -106,18 +116,12 @@ def _spread(folded: Folded, parts: list[str]) -> Folded:
 
 
 @lru_cache(1)
-def _marks() -> str:
-    """Return every code point that combines with what stands before it."""
-    return "".join(chr(code) for code in range(0x300, 0x20000) if combining(chr(code)))
-
-
-@lru_cache(1)
 def _clusters() -> Callable[[str], re.Scanner]:  # type: ignore[name-defined]
     """Return what finds the stretches of a text that NFC composes each on its own.
 
     A code point joins the one before when it combines, or when some composition has it in second place.
     """
-    joining = set(map(ord, _marks()))
+    joining = {code for code in range(0x300, 0x20000) if combining(chr(code))}
     joining.update(range(0x1161, 0x1176), range(0x11A8, 0x11C3))
     for code in range(0xC0, 0x20000):
         parts = decomposition(chr(code)).split()

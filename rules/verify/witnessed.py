@@ -142,7 +142,8 @@ def _placed_reply(reply: str, witnesses: Witnesses, grounding: Grounding) -> Pla
 
 
 def _words_stand(words: tuple[WordWitness, ...], reply: Placed, grounding: Grounding) -> bool:
-    if len({word.start for word in words}) != len(words):
+    # A word tells once, but one that addresses in 하오체 may end its sentence too.
+    if len({(word.start, word.told is Told.ADDRESS) for word in words}) != len(words):
         return False
     narrated, tables = narrations(reply.text), grounding.tables
     return all(is_word_told(word, reply, narrated, tables) for word in words)

@@ -51,11 +51,12 @@ def main() -> None:
 
 def _core(console: Console, options: argparse.Namespace, report: Report) -> dict[str, float]:
     rows, figures = [], {}
-    for terms in (1_000, 100_000):
-        load = core.workload(CORE_TURNS, terms, options.seed)
-        figures[str(terms)] = us = core.cpu_us(partial(core.judge_all, load), CORE_TURNS)
-        rows.append((f"{terms:,}", f"{us:.1f}", f"{1e6 / us:,.0f}"))
-    _show(console, "the step, one core, CPU time", ("terms", "µs a turn", "turns a second"), rows)
+    for profile, terms in (("seed", 1_000), ("seed", 100_000), ("extended", 1_000)):
+        load = core.workload(CORE_TURNS, terms, options.seed, profile)
+        us = core.cpu_us(partial(core.judge_all, load), CORE_TURNS)
+        figures[str(terms) if profile == "seed" else f"{profile} {terms}"] = us
+        rows.append((profile, f"{terms:,}", f"{us:.1f}", f"{1e6 / us:,.0f}"))
+    _show(console, "the step, one core, CPU time", ("profile", "terms", "µs a turn", "turns a second"), rows)
     few = core.workload(3_000, 1_000, options.seed)
     parts = dict(core.stages(few))
     whole = core.cpu_us(lambda: core.judge_all(few), len(few.turns))

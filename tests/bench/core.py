@@ -23,6 +23,7 @@ from schemas.lexicon import Entry
 from schemas.turn import Turn
 from schemas.validate import VERDICT
 from service.decode import Caps, decode_card, decode_entry, decode_turn
+from service.profiles import read_profiles
 from service.snapshot import Snapshot, snapshot
 from service.step import step, store
 
@@ -38,15 +39,15 @@ class Workload(NamedTuple):
     snapshot: Snapshot
 
 
-def workload(turns: int, terms: int, seed: int = 1) -> Workload:
-    """Generate turns of about 100-character replies over 20 cards and a lexicon of `terms` terms."""
+def workload(turns: int, terms: int, seed: int = 1, profile: str = SEED.name) -> Workload:
+    """Generate turns of about 100-character replies over 20 cards and a lexicon of `terms` terms, for a profile."""
     rng = random.Random(seed)
     cards, lexicon = generate.make_cards(rng, 20, plain=True), generate.make_lexicon(rng, terms)
     rows = [encode(row) for row in generate.make_bench_turns(rng, turns, cards, lexicon)]
     decoded_cards = [_taken(decode_card(encode(card), CAPS, frozenset({SEED.name})), Card) for card in cards]
     numbered = ({"position": number, **row} for number, row in enumerate(lexicon, start=1))
     entries = [_taken(decode_entry(encode(row), CAPS), Entry) for row in numbered]
-    return Workload(rows, snapshot(decoded_cards, entries, SEED))
+    return Workload(rows, snapshot(decoded_cards, entries, *read_profiles(profile)))
 
 
 def encode(row: dict[str, Any]) -> bytes:
