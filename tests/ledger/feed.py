@@ -3,11 +3,12 @@
 import random
 import threading
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any, NamedTuple
 
 from kafka.errors import KafkaError
 
-from ledger.plan import Plan, Planned
+from ledger.plan import Plan, Planned, records
 from stream.world import World
 
 _TICK_S = 0.05
@@ -32,7 +33,7 @@ class Feeder:
         self.time_ms: int | None = None
         self._world = world
         self._topic = world.settings.topics.chat_turns
-        self._waiting = list(reversed(plan.records))
+        self._coming = records(plan)
         self._sent: list[tuple[Planned, Any]] = []
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -53,18 +54,17 @@ class Feeder:
                 owed -= int(owed)
 
     def burst(self, count: int) -> None:
-        """Send so many records now, or what is left."""
+        """Send so many records now."""
         with self._lock:
-            taken = [self._waiting.pop() for _ in range(min(count, len(self._waiting)))]
-            self._send(taken)
+            self._send(islice(self._coming, count))
 
-    def add(self, records: Iterable[Planned]) -> None:
+    def add(self, more: Iterable[Planned]) -> None:
         """Send records that are not in the plan, now."""
         with self._lock:
-            self._send(records)
+            self._send(more)
 
-    def _send(self, records: Iterable[Planned]) -> None:
-        for record in records:
+    def _send(self, more: Iterable[Planned]) -> None:
+        for record in more:
             future = self._world.send(self._topic, record.value, record.key, time_ms=self.time_ms)
             self._sent.append((record, future))
 

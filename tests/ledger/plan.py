@@ -2,6 +2,8 @@
 
 import json
 import random
+from collections.abc import Iterator
+from itertools import count
 from typing import NamedTuple
 
 from generate import make_cards, make_lexicon, make_turns
@@ -12,7 +14,7 @@ CARDS = 12
 TERMS = 60
 TURNS_A_SESSION = 20
 POISON_SHARE = 0.02
-SPARE = 3  # a plan has so many times the records a run will send at least, for faults that send more
+_PART = 2_000
 _POISON = tuple(value for _, value, _ in BAD)
 # The one of 2 MB would be most of the bytes of a run, so it comes a tenth as often as the others.
 _WEIGHTS = tuple(0.1 if len(value or b"") > 1_000_000 else 1.0 for value in _POISON)
@@ -26,25 +28,31 @@ class Planned(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Cards, lexicon and the records of one run, in order."""
+    """Cards, lexicon and number of sessions of one run; `records` follow from them."""
 
     seed: str
     cards: list[Row]
     lexicon: list[Row]
-    records: list[Planned]
+    sessions: int
 
 
-def make_plan(seed: str, count: int) -> Plan:
-    """Make a plan of so many records and more: every branch of the judge, recalls, forbidden terms and poison."""
+def make_plan(seed: str, about: int) -> Plan:
+    """Make a plan for about so many records."""
     rng = random.Random(seed)
-    cards, lexicon = make_cards(rng, CARDS), make_lexicon(rng, TERMS)
-    turns = make_turns(rng, SPARE * count, cards, lexicon, max(1, count // TURNS_A_SESSION))
-    return Plan(seed, cards, lexicon, [_planned(rng, turn) for turn in turns])
+    return Plan(seed, make_cards(rng, CARDS), make_lexicon(rng, TERMS), max(1, about // TURNS_A_SESSION))
 
 
-def large(rng: random.Random, plan: Plan, count: int, reply_chars: int) -> list[Planned]:
+def records(plan: Plan) -> Iterator[Planned]:
+    """Yield the plan's records, without end: every branch of the judge, recalls, forbidden terms and poison."""
+    for part in count():
+        rng = random.Random(f"{plan.seed}/{part}")
+        for turn in make_turns(rng, _PART, plan.cards, plan.lexicon, plan.sessions):
+            yield _planned(rng, turn)
+
+
+def large(rng: random.Random, plan: Plan, number: int, reply_chars: int) -> list[Planned]:
     """Make turns whose replies are long, of sessions of their own."""
-    turns = make_turns(rng, count, plan.cards, plan.lexicon, max(1, count // TURNS_A_SESSION))
+    turns = make_turns(rng, number, plan.cards, plan.lexicon, max(1, number // TURNS_A_SESSION))
     long = [{**turn, "session_id": f"L-{turn['session_id']}", "reply_text": "가" * reply_chars} for turn in turns]
     return [Planned(turn["session_id"].encode(), encode(turn)) for turn in long]
 
