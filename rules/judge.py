@@ -29,9 +29,8 @@ class Judged(NamedTuple):
 def judge(turn: Turn, card: CardFacts, reader: Reader, namings: Namings, position: Position) -> Judged:
     """Judge a turn against its card (design sections 3 and 4).
 
-    `card` was made ready by the profile's `reader`, which also reads the turn; everything behind the reading is the
-    same for all profiles. `namings` are the elements of the turn's session, `position` says which of them the turn
-    sees.
+    `card` was made ready by the profile's `reader`, which also reads the turn; all behind the reading is the same for
+    all profiles. `namings` are the elements of the turn's session, `position` says which of them the turn sees.
     """
     reading = reader.read(turn, card, namings, position)
     record: VerdictRecord = {
