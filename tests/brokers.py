@@ -122,7 +122,15 @@ class KafkaBroker:
 
     def _format(self) -> None:
         cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        command = [*_JAVA, "kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(self._settings_file)]
+        # With `=`, since an id may begin with a dash.
+        command = [
+            *_JAVA,
+            "kafka.tools.StorageTool",
+            "format",
+            f"--cluster-id={cluster_id}",
+            "-c",
+            str(self._settings_file),
+        ]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_START_S)
         if done.returncode != 0:
             raise KafkaFailed(f"the storage could not be formatted: {done.stdout}{done.stderr}")

@@ -86,8 +86,10 @@ class Line:
 
     def send(self, topic: str, *records: tuple[bytes | None, bytes | None, Headers, int]) -> None:
         with closing(KafkaProducer(bootstrap_servers=self.settings.brokers)) as producer:
-            for key, value, headers, partition in records:
-                producer.send(topic, value, key, headers, partition=partition).get(10)
+            began_ms = int(time.time() * 1000)
+            # A millisecond apart, since records of one millisecond have no order between partitions.
+            for place, (key, value, headers, partition) in enumerate(records):
+                producer.send(topic, value, key, headers, partition, began_ms + place).get(10)
 
     def read(self, topic: str) -> list[Any]:
         partitions = [TopicPartition(topic, n) for n in range(PARTITIONS)]
