@@ -71,6 +71,21 @@ lint: setup ## format, style, types and who imports whom
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
 
+SOURCES := $(shell find schemas rules service -type f -not -name '*.pyc')
+
+.PHONY: compiled
+compiled: build/compiled/.complete ## a wheel with the judging compiled, into dist/ and unpacked in build/compiled (needs a C compiler)
+	@:
+
+build/compiled/.complete: $(SOURCES) pyproject.toml | .venv/.complete
+	@command -v cc >/dev/null || { echo "a C compiler is missing; on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
+	@echo "compiling what every turn runs through"
+	@rm -rf build/compiled dist/compiled && mkdir -p build
+	@HATCH_BUILD_HOOK_ENABLE_MYPYC=true .venv/bin/python -m build --no-isolation --outdir dist/compiled . >build/compiled.log 2>&1 || \
+		{ tail -20 build/compiled.log >&2; exit 1; }
+	@.venv/bin/python $(PIP) install --no-deps --no-index --target build/compiled dist/compiled/turnjudge-*.whl
+	@touch $@
+
 .PHONY: setup-bench
 setup-bench: .venv-bench/.complete
 
@@ -82,8 +97,12 @@ setup-bench: .venv-bench/.complete
 	@touch $@
 
 .PHONY: bench
-bench: setup-bench kafka ## what judging costs; parts by BENCH="--only core --plot", see --help
-	@PYTHONPATH=.:tests .venv-bench/bin/python -m bench $(BENCH)
+bench: setup-bench kafka compiled ## what judging costs, compiled; parts by BENCH="--only core --plot", see --help
+	@PYTHONPATH=$(CURDIR)/build/compiled:$(CURDIR)/tests .venv-bench/bin/python -P -m bench $(BENCH)
+
+.PHONY: bench-source
+bench-source: setup-bench kafka ## the same from source, as plain Python
+	@PYTHONPATH=$(CURDIR):$(CURDIR)/tests .venv-bench/bin/python -P -m bench $(BENCH)
 
 .PHONY: ledger
 ledger: setup kafka ## the worker through real faults, every topic held to the plan; some minutes, SEED=N repeats one

@@ -1,7 +1,7 @@
 """A card as the checks compare it: every value beside its folded form, worked out once per snapshot."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rules.text import is_blank
 from schemas.card import Card
@@ -30,7 +30,7 @@ class CardFacts(NamedTuple):
     canon: dict[str, str]
     forbidden: dict[str, str]
     roles: tuple[AskedRole, ...]
-    words: object = None
+    words: Any = None
 
 
 def read_card(card: Card, name_key: Callable[[str], str] = nfc, role_key: Callable[[str], str] = nfc) -> CardFacts:

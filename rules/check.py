@@ -1,8 +1,7 @@
 """What a check is: a value that says what it looks for and how a verdict of its own rests on evidence."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from rules.reading import Reading
 from schemas.verdict import EvidenceCell
@@ -20,8 +19,7 @@ class Finding(Protocol):
 F = TypeVar("F", bound=Finding)
 
 
-@dataclass(frozen=True, slots=True)
-class Check(Generic[F]):
+class Check(NamedTuple, Generic[F]):
     """One rule: `find` always runs, and its columns always stand in the verdict, whichever verdict wins.
 
     Where `find` has nothing to compare it returns None, and the check's columns stay null. `columns` gives the

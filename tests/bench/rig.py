@@ -118,8 +118,7 @@ def script(run: Run, name: str) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 @contextmanager
 def _process(run: Run, command: list[str], number: int) -> Iterator[subprocess.Popen[bytes]]:
-    path = os.pathsep.join(map(str, (HERE.parent.parent, HERE.parent)))
-    environment = os.environ | {"PYTHONPATH": path} | run.environment
+    environment = os.environ | run.environment  # PYTHONPATH says whether the compiled build is run
     log = run.folder / f"{run.group}-{number}.log"
     with log.open("wb") as output:
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT, cwd=run.folder)
