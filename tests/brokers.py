@@ -173,6 +173,11 @@ def _properties(folder: Path, listener: str, controller: str) -> dict[str, str]:
         # Without it a broker that was killed is let in again only after 9 s.
         "broker.session.timeout.ms": "2000",
         "broker.heartbeat.interval.ms": "500",
+        # Records are as old as a test says. A broker that deletes old ones looks for them every five minutes, so that
+        # one test in many would lose its turns; this one looks often, and keeps them.
+        "log.initial.task.delay.ms": "500",
+        "log.retention.check.interval.ms": "500",
+        "log.retention.ms": "-1",
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from bench.hosted import CAPS, read_snapshot
+from bench.hosted import CAPS, read_snapshot, stamps
 from schemas.element import Position
 from service.step import Accepted, step
 
@@ -19,6 +19,7 @@ _MESSAGES = 4_000
 def main() -> None:
     """Judge until it is ended."""
     against = read_snapshot(Path(FOLDER))
+    by_partition = stamps(TURNS, int(PARTITIONS), against)
     consumer = Consumer({"bootstrap.servers": BROKER, "group.id": GROUP, "enable.auto.commit": False})
     consumer.assign([TopicPartition(TURNS, number, 0) for number in range(int(PARTITIONS))])
     producer = Producer(
@@ -26,10 +27,11 @@ def main() -> None:
     )
     while True:
         for message in consumer.consume(_MESSAGES, 0.1):
-            position = Position(message.offset(), message.timestamp()[1], None)
-            result, _ = step(message.value(), position, {}, against, CAPS)
+            value, number, offset, time_ms = message.value(), message.partition(), message.offset(), message.timestamp()[1]
+            result, _ = step(value, Position(offset, time_ms, None), {}, against, CAPS)
             if isinstance(result, Accepted):
-                producer.produce(VERDICTS, key=message.key(), value=result.value, partition=message.partition())
+                headers = by_partition[number].headers(result, value, offset, time_ms)
+                producer.produce(VERDICTS, key=message.key(), value=result.value, partition=number, headers=headers)
         producer.poll(0)
 
 

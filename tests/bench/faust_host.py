@@ -9,10 +9,10 @@ from typing import Any
 
 import faust
 
-from bench.hosted import judge, read_snapshot
+from bench.hosted import judge, read_snapshot, stamps
 
 BROKER, GROUP, TURNS, VERDICTS, PARTITIONS, FOLDER = sys.argv[1:7]
-against = read_snapshot(Path(FOLDER))
+by_partition = stamps(TURNS, int(PARTITIONS), read_snapshot(Path(FOLDER)))
 app = faust.App(
     GROUP,
     broker=f"kafka://{BROKER}",
@@ -35,12 +35,12 @@ async def judge_turns(stream: Any) -> None:
     async for event in stream.events():
         session_id = event.key.decode()
         message = event.message
-        value, row = judge(
-            event.value, session_id, message.offset, int(message.timestamp * 1000), sessions.get(session_id), against
-        )
-        if row is not None:
-            sessions[session_id] = row
-        await verdicts.send(key=event.key, value=value)
+        time_ms = int(message.timestamp * 1000)
+        stamp = by_partition[message.partition]
+        answer = judge(event.value, session_id, message.offset, time_ms, sessions.get(session_id), stamp)
+        if answer.row is not None:
+            sessions[session_id] = answer.row
+        await verdicts.send(key=event.key, value=answer.value, headers=answer.headers)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ from typing import Any
 
 from quixstreams import Application, message_context
 
-from bench.hosted import judge, read_snapshot
+from bench.hosted import Answer, judge, read_snapshot, stamps
 
-BROKER, GROUP, TURNS, VERDICTS, _, FOLDER = sys.argv[1:7]
-against = read_snapshot(Path(FOLDER))
+BROKER, GROUP, TURNS, VERDICTS, PARTITIONS, FOLDER = sys.argv[1:7]
+by_partition = stamps(TURNS, int(PARTITIONS), read_snapshot(Path(FOLDER)))
 app = Application(
     BROKER, consumer_group=GROUP, auto_offset_reset="earliest", state_dir=Path(FOLDER) / GROUP, loglevel="WARNING"
 )
@@ -20,15 +20,18 @@ turns = app.topic(TURNS, value_deserializer="bytes")
 verdicts = app.topic(VERDICTS, value_serializer="bytes")
 
 
-def judge_turn(value: bytes, key: bytes, timestamp: int, headers: Any, state: Any) -> bytes:
+def judge_turn(value: bytes, key: bytes, timestamp: int, headers: Any, state: Any) -> Answer:
     """Judge one turn."""
-    answer, row = judge(value, key.decode(), message_context().offset, timestamp, state.get("elements"), against)
-    if row is not None:
-        state.set("elements", row)
+    at = message_context()
+    answer = judge(value, key.decode(), at.offset, timestamp, state.get("elements"), by_partition[at.partition])
+    if answer.row is not None:
+        state.set("elements", answer.row)
     return answer
 
 
-app.dataframe(turns).apply(judge_turn, stateful=True, metadata=True).to_topic(verdicts)
+judged = app.dataframe(turns).apply(judge_turn, stateful=True, metadata=True)
+judged = judged.set_headers(lambda answer, *_: answer.headers)
+judged.apply(lambda answer: answer.value).to_topic(verdicts)
 
 if __name__ == "__main__":
     app.run()
