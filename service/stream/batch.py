@@ -19,8 +19,8 @@ from service.settings import WorkerSettings
 from service.step import Accepted, DeadLetter, step
 from service.stream.entities import DAY_MS, ElementKey, Partition, Partitions, encode_key, encode_value
 from service.stream.guard import FaultLimit
+from service.stream.lane import BATCH_OVERHEAD_BYTES, Lane
 from service.stream.outgoing import HEADERS_BYTES, VERSION, Limits, Source, Stamp, letter
-from service.stream.producer import BATCH_OVERHEAD_BYTES, Lane
 from service.stream.reference import Reference
 from service.stream.tally import Tally, Touches
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from schemas.hedge import HedgeCode
 from service.snapshot import Snapshot
 from service.step import Accepted, DeadLetter
-from service.stream.producer import BATCH_OVERHEAD_BYTES, Header
+from service.stream.lane import BATCH_OVERHEAD_BYTES, Header
 
 _ID_BYTES: Final = 16
 _ALL_PASSED: Final = b"1111111111"

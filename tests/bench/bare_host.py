@@ -27,7 +27,12 @@ def main() -> None:
     )
     while True:
         for message in consumer.consume(_MESSAGES, 0.1):
-            value, number, offset, time_ms = message.value(), message.partition(), message.offset(), message.timestamp()[1]
+            value, number, offset, time_ms = (
+                message.value(),
+                message.partition(),
+                message.offset(),
+                message.timestamp()[1],
+            )
             result, _ = step(value, Position(offset, time_ms, None), {}, against, CAPS)
             if isinstance(result, Accepted):
                 headers = by_partition[number].headers(result, value, offset, time_ms)

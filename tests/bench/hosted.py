@@ -13,8 +13,8 @@ from schemas.element import Element, Namings, Position
 from service.decode import Caps, decode_card, decode_entry
 from service.snapshot import Snapshot, snapshot
 from service.step import Accepted, step, store
+from service.stream.lane import Header
 from service.stream.outgoing import Source, Stamp
-from service.stream.producer import Header
 
 CAPS = Caps()
 Row = list[list[Any]]
