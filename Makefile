@@ -7,7 +7,13 @@ SHELL := /bin/bash
 PYTHON ?= python3
 PIP := -m pip --disable-pip-version-check --quiet
 KAFKA_JAR := .cache/kafka/libs/kafka_2.13-4.1.0.jar
-APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends default-jre-headless maven
+APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+	default-jre-headless maven gcc libc6-dev python3-dev
+COMPILED_TESTS := tests/rules tests/extended tests/files \
+	tests/stream/test_batch.py tests/stream/test_entities.py tests/stream/test_worker.py
+# The bench and the ledger run the compiled build where there is a compiler; COMPILED= runs them from source.
+COMPILED ?= $(shell command -v cc)
+BUILD := $(CURDIR)$(if $(COMPILED),/build/compiled):$(CURDIR)/tests
 UV_LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-emit-index-url --no-annotate $(LOCK)
 
@@ -44,11 +50,11 @@ $(KAFKA_JAR): tests/jars/pom.xml
 	@touch $@
 
 .PHONY: services
-services: ## Java and Maven by apt-get where they are missing (as root), then kafka
-	@if ! { command -v java && command -v mvn; } >/dev/null; then \
+services: ## Java, Maven and a C compiler by apt-get where one is missing (as root), then kafka
+	@if ! { command -v java && command -v mvn && command -v cc; } >/dev/null; then \
 		test "$$(id -u)" = 0 && command -v apt-get >/dev/null || \
-			{ echo "java and mvn are missing: install them, or run this as root on Debian" >&2; exit 1; }; \
-		echo "installing Java and Maven"; \
+			{ echo "java, mvn or cc is missing: install them, or run this as root on Debian" >&2; exit 1; }; \
+		echo "installing Java, Maven and a C compiler"; \
 		$(APT_INSTALL) >/dev/null 2>&1 || { apt-get update -qq && $(APT_INSTALL) >/dev/null; }; \
 	fi
 	@$(MAKE) --no-print-directory kafka
@@ -64,6 +70,10 @@ test: setup ## every test whose service this machine has
 	fi
 	@.venv/bin/python -m pytest
 
+.PHONY: test-compiled
+test-compiled: kafka compiled ## the tests of what is compiled, on the compiled build
+	@TURNJUDGE_TEST_COMPILED=1 PYTHONPATH=$(CURDIR)/build/compiled .venv/bin/python -P -m pytest $(COMPILED_TESTS)
+
 .PHONY: lint
 lint: setup ## format, style, types and who imports whom
 	@.venv/bin/ruff format --check .
@@ -78,7 +88,8 @@ compiled: build/compiled/.complete ## a wheel with the judging compiled, into di
 	@:
 
 build/compiled/.complete: $(SOURCES) pyproject.toml | .venv/.complete
-	@command -v cc >/dev/null || { echo "a C compiler is missing; on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
+	@command -v cc >/dev/null || \
+		{ echo "a C compiler is missing; on Debian: apt-get install gcc libc6-dev python3-dev" >&2; exit 1; }
 	@echo "compiling what every turn runs through"
 	@rm -rf build/compiled dist/compiled && mkdir -p build
 	@HATCH_BUILD_HOOK_ENABLE_MYPYC=true .venv/bin/python -m build --no-isolation --outdir dist/compiled . >build/compiled.log 2>&1 || \
@@ -97,20 +108,16 @@ setup-bench: .venv-bench/.complete
 	@touch $@
 
 .PHONY: bench
-bench: setup-bench kafka compiled ## what judging costs, compiled; parts by BENCH="--only core --plot", see --help
-	@PYTHONPATH=$(CURDIR)/build/compiled:$(CURDIR)/tests .venv-bench/bin/python -P -m bench $(BENCH)
-
-.PHONY: bench-source
-bench-source: setup-bench kafka ## the same from source, as plain Python
-	@PYTHONPATH=$(CURDIR):$(CURDIR)/tests .venv-bench/bin/python -P -m bench $(BENCH)
+bench: setup-bench kafka $(if $(COMPILED),compiled) ## what judging costs; parts by BENCH="--only core --plot", see --help
+	@PYTHONPATH=$(BUILD) .venv-bench/bin/python -P -m bench $(BENCH)
 
 .PHONY: ledger
-ledger: setup kafka ## the worker through real faults, every topic held to the plan; some minutes, SEED=N repeats one
-	@PYTHONPATH=.:tests .venv/bin/python -m ledger $(if $(SEED),--seed $(SEED))
+ledger: setup kafka $(if $(COMPILED),compiled) ## the worker through real faults, every topic held to the plan; some minutes, SEED=N repeats one
+	@PYTHONPATH=$(BUILD) .venv/bin/python -P -m ledger $(if $(SEED),--seed $(SEED))
 
 .PHONY: ledger-long
-ledger-long: setup kafka ## the same with more turns and kills, some 40 minutes
-	@PYTHONPATH=.:tests .venv/bin/python -m ledger --long $(if $(SEED),--seed $(SEED))
+ledger-long: setup kafka $(if $(COMPILED),compiled) ## the same with more turns and kills, some 40 minutes
+	@PYTHONPATH=$(BUILD) .venv/bin/python -P -m ledger --long $(if $(SEED),--seed $(SEED))
 
 .PHONY: schemas
 schemas: setup ## the JSON Schemas, written anew from the models

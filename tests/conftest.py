@@ -2,20 +2,24 @@
 
 A test that uses a service's fixture, or is marked `needs(NAME)`, is skipped where the service is missing; the run ends
 with the list of what was left out and how to get it. With TURNJUDGE_TEST_REQUIRE=all nothing may be left out: a missing
-service ends the run before the first test, and a test skipped for any other reason fails it.
+service ends the run before the first test, and a test skipped for any other reason fails it. With
+TURNJUDGE_TEST_COMPILED=1 the compiled build must be what is tested.
 """
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
 from brokers import KafkaBroker
 from service.embedded.broker import embedded_broker
+from service.step import step
 from services import SERVICES, SHARED
 
 _REQUIRE = "TURNJUDGE_TEST_REQUIRE"
+_COMPILED = "TURNJUDGE_TEST_COMPILED"
 _NAMES = tuple(service.name for service in SERVICES)
 
 
@@ -43,10 +47,14 @@ def shared() -> Path:
 
 
 def pytest_configure() -> None:
-    """Refuse to start when everything is required and a service is missing."""
+    """Refuse to start when everything is required and a service is missing, or the wrong build is there."""
     required = os.environ.get(_REQUIRE, "")
     if required not in ("", "all"):
         raise pytest.UsageError(f"{_REQUIRE}: expected all or nothing")
+    if bool(os.environ.get(_COMPILED)) == isinstance(step, FunctionType):
+        raise pytest.UsageError(
+            f"{_COMPILED}=1 and the compiled build on PYTHONPATH belong together: make test-compiled"
+        )
     missing = _missing() if required else {}
     if missing:
         raise pytest.UsageError("\n".join((f"{_REQUIRE}=all, and missing here:", *missing.values())))

@@ -1,7 +1,7 @@
 """`turnjudge schema` and `turnjudge rules`: what may be read about records and checks."""
 
+import ast
 import json
-import sys
 from importlib.resources import files
 from typing import Any, Final
 
@@ -57,8 +57,13 @@ def dossier(docstring: str) -> tuple[str, dict[str, str]]:
     return first, {head: " ".join(" ".join(lines).split()) for head, lines in parts.items()}
 
 
+def source(check: Check[Any]) -> ast.Module:
+    """Read the file of a check; compiled modules have no docstring, but the files stand beside them."""
+    return ast.parse(files("rules.checks").joinpath(f"{check.name}.py").read_text(encoding="utf-8"))
+
+
 def _check(place: int, check: Check[Any]) -> dict[str, Any]:
-    first, parts = dossier(sys.modules[check.find.__module__].__doc__ or "")
+    first, parts = dossier(ast.get_docstring(source(check)) or "")
     return {"order": place, "name": check.name, "verdict": str(check.verdict), "is": first, "dossier": parts}
 
 

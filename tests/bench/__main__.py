@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from rich.console import Console
@@ -38,6 +39,7 @@ def main() -> None:
     options = parser.parse_args()
     console = Console()
     report: Report = {"machine": _machine(), "seed": options.seed, "options": vars(options) | {"only": options.only}}
+    console.print(f"build: {report['machine']['build']}")
     for name, part in PARTS.items():
         if name in (options.only or PARTS):
             report[name] = part(console, options, report)
@@ -165,7 +167,8 @@ def _machine() -> dict[str, Any]:
     versions = {name: importlib.metadata.version(name) for name in VERSIONS}
     cores, load = os.cpu_count(), os.getloadavg()
     machine = {"python": platform.python_version(), "machine": platform.machine(), "cores": cores, "load_before": load}
-    return {**machine, "versions": versions}
+    build = "source" if isinstance(core.step, FunctionType) else "compiled"
+    return {**machine, "build": build, "versions": versions}
 
 
 if __name__ == "__main__":

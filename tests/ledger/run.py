@@ -1,5 +1,6 @@
 """One run: a world of its own, a plan, workers kept alive, faults, and the checking of everything at the end."""
 
+import os
 import random
 import signal
 import time
@@ -26,7 +27,8 @@ EVENT_S = 90.0
 DRAIN_S = 150.0
 WORK = 300  # records that are sent at once around a fault
 FAILED, REFUSED, DEADLINE = 1, 2, 70  # exit codes of a worker
-_CLOCKS = ROOT / "tests/ledger/clock"
+# Before what this process runs by: the compiled build, where that is held to the plan.
+_PATH = os.pathsep.join((str(ROOT / "tests/ledger/clock"), *filter(None, [os.environ.get("PYTHONPATH")])))
 # SIGTERM ends a worker that has not begun to listen to it as it ends any process.
 _OWN_CODES = frozenset({0, -signal.SIGKILL, -signal.SIGTERM})
 
@@ -71,7 +73,7 @@ class Run:
         self.history.load(plan.cards, plan.lexicon)
         self.feeder = Feeder(self.world, plan, size.rate)
         stack.callback(self.feeder.close)
-        self.fleet = Fleet(self.world, {"PYTHONPATH": str(_CLOCKS), "LEDGER_CLOCK": str(self.clock)})
+        self.fleet = Fleet(self.world, {"PYTHONPATH": _PATH, "LEDGER_CLOCK": str(self.clock)})
         stack.callback(self.fleet.close)
         self.struck: dict[str, int] = defaultdict(int)
         self.allowed = set(_OWN_CODES)

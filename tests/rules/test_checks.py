@@ -1,7 +1,5 @@
 import ast
-import inspect
 import pkgutil
-import sys
 from typing import Any
 from unicodedata import normalize
 
@@ -13,7 +11,7 @@ from rules.catalogue import CHECKS
 from schemas.card import Card, Role
 from schemas.lexicon import Entry
 from schemas.verdict import COLUMNS, VERDICT_KEYS, VerdictWord
-from service.cli.reading import DOSSIER, dossier
+from service.cli.reading import DOSSIER, dossier, source
 
 FORBIDDEN, OFF_CANON = VerdictWord.FORBIDDEN.value, VerdictWord.OFF_CANON.value
 SPEECH, FORGOT, KEPT = VerdictWord.SPEECH_BROKEN.value, VerdictWord.FORGOT.value, VerdictWord.KEPT.value
@@ -346,7 +344,7 @@ def test_every_check_is_in_the_catalogue_and_has_a_whole_dossier() -> None:
     assert len({check.name for check in CHECKS}) == len(CHECKS)
     for check in CHECKS:
         assert check.find.__module__ == f"rules.checks.{check.name}"
-        first, parts = dossier(sys.modules[check.find.__module__].__doc__ or "")
+        first, parts = dossier(ast.get_docstring(source(check)) or "")
         assert first.endswith(".")
         assert tuple(parts) == DOSSIER
         assert all(len(text) > 20 for text in parts.values())
@@ -355,8 +353,7 @@ def test_every_check_is_in_the_catalogue_and_has_a_whole_dossier() -> None:
 
 def test_checks_do_not_know_each_other() -> None:
     for check in CHECKS:
-        tree = ast.parse(inspect.getsource(sys.modules[check.find.__module__]))
-        imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        imported = {node.module for node in ast.walk(source(check)) if isinstance(node, ast.ImportFrom)}
         assert not [name for name in imported if name and name.startswith("rules.checks")]
 
 
