@@ -358,5 +358,5 @@ def test_checks_do_not_know_each_other() -> None:
 
 
 def test_evidence_cites_columns_of_the_three_tables_only() -> None:
-    for source, field in {(row[0], row[1]) for _, _, rows in EVIDENCE.values() for row in rows}:
-        assert field in COLUMNS[source]
+    for table, field in {(row[0], row[1]) for _, _, rows in EVIDENCE.values() for row in rows}:
+        assert field in COLUMNS[table]
