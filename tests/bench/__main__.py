@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import core, files, flat, growth, hosts, latency, oracle, plots, rig
+from service.step import step
 
 CORE_TURNS = 30_000
 VERSIONS = ("faust-streaming", "aiokafka", "quixstreams", "pydantic", "orjson", "ahocorasick-rs", "daachorse")
@@ -167,7 +168,7 @@ def _machine() -> dict[str, Any]:
     versions = {name: importlib.metadata.version(name) for name in VERSIONS}
     cores, load = os.cpu_count(), os.getloadavg()
     machine = {"python": platform.python_version(), "machine": platform.machine(), "cores": cores, "load_before": load}
-    build = "source" if isinstance(core.step, FunctionType) else "compiled"
+    build = "source" if isinstance(step, FunctionType) else "compiled"
     return {**machine, "build": build, "versions": versions}
 
 
