@@ -1,8 +1,11 @@
 """`turnjudge evaluate`, `compare-models` and `what-if`: reports on files, for people and for pipelines."""
 
+from pathlib import Path
+
 import click
 
 from rules.profile import PROFILE_NAMES
+from service.cli.options import profile_option
 from service.cli.progress import Progress
 from service.cli.reporting import reports
 from service.cli.sources import (
@@ -12,7 +15,6 @@ from service.cli.sources import (
     file_facts,
     judged_rows,
     marked_turns,
-    profile_option,
     shown_name,
     with_sources,
 )
@@ -121,6 +123,13 @@ def compare_models(
 @click.option("--changed-lexicon", metavar="FILE", help="A lexicon that stands for --lexicon.")
 @click.option("--add-ending", "endings", multiple=True, metavar="ENDING", help="A further polite ending, as in 습니까.")
 @click.option("--profile", "changed_profile", type=click.Choice(PROFILE_NAMES), help="The profile after the change.")
+@click.option(
+    "--changed-profile-file",
+    "changed_words",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Words of your own after the change, instead of those of --profile-file.",
+)
 @click.option("--baseline", metavar="FILE", help="Verdicts of an earlier run, as the side before the change.")
 @click.option("--gold", metavar="FILE", help="Turns that people marked: what is fixed and broken is told by them.")
 @click.option(
@@ -135,6 +144,7 @@ def what_if(
     changed_lexicon: str | None,
     endings: tuple[str, ...],
     changed_profile: str | None,
+    changed_words: Path | None,
     baseline: str | None,
     gold: str | None,
     fail_on: str | None,
@@ -150,10 +160,11 @@ def what_if(
     from service.evaluate.sources import Changes
 
     sources.refuse_same(verdicts, baseline, gold, changed_lexicon, *cards_changed)
-    changes = Changes(cards_changed, changed_lexicon, endings, changed_profile)
+    changes = Changes(cards_changed, changed_lexicon, endings, changed_profile, changed_words)
     if baseline is None and not changes.said():
         raise OperatorError(
-            "expected a change (--changed-card, --changed-lexicon, --add-ending, --profile) or --baseline"
+            "expected a change (--changed-card, --changed-lexicon, --add-ending, --profile, --changed-profile-file) "
+            "or --baseline"
         )
     if verdicts is not None and (baseline is None or changes.said()):
         raise OperatorError("--verdicts: expected --baseline with it, and no change")

@@ -11,9 +11,9 @@ from typing import Any, BinaryIO, Final, NamedTuple
 import click
 import orjson
 
-from rules.profile import PROFILE_NAMES
 from rules.verify import ITEMS
 from schemas.turn import Turn
+from service.cli.options import CAPS, PROFILE_FILE, Option, order_option, profile_option
 from service.decode import Caps
 from service.errors import OperatorError
 from service.files.judging import Judge, Judging, Order, Tally, judge_file
@@ -23,55 +23,21 @@ from service.files.sharing import shared
 from service.files.verifying import Checked, Failed, Finding, verify_file
 from service.files.writing import written
 
-_CAPS: Final = Caps()
 _STEP_ROWS: Final = 1000
 _MAX_JOBS: Final = 64
-_OPTIONS: Final = (
+_OPTIONS: Final[tuple[Option, ...]] = (
     click.option("--cards", required=True, metavar="FILE", help="Cards, JSONL or CSV."),
     click.option("--lexicon", required=True, metavar="FILE", help="Topic lexicon, JSONL or CSV."),
-    click.option(
-        "--order",
-        type=click.Choice([order.value for order in Order]),
-        default=Order.ID.value,
-        show_default=True,
-        help="Which turns of a session are earlier: by turn_id over the whole file, in two passes (id), or only those "
-        "further up as well, in one pass, as the worker sees them (arrival).",
+    order_option(
+        "Which turns of a session are earlier: by turn_id over the whole file, in two passes (id), or only those "
+        "further up as well, in one pass, as the worker sees them (arrival)."
     ),
-    click.option(
+    profile_option(
         "--profile",
-        type=click.Choice(PROFILE_NAMES),
-        default=PROFILE_NAMES[0],
-        envvar="TURNJUDGE_PROFILE",
-        show_default=True,
-        show_envvar=True,
-        help="How turns are read, where the card does not say it: to the letter (seed), or as readers do (extended).",
+        "How turns are read, where the card does not say it: to the letter (seed), or as readers do (extended).",
     ),
-    click.option(
-        "--profile-file",
-        type=click.Path(path_type=Path),
-        envvar="TURNJUDGE_PROFILE_FILE",
-        show_envvar=True,
-        metavar="FILE",
-        help="Words of your own for the extended profile, TOML.",
-    ),
-    click.option(
-        "--max-record-bytes",
-        type=click.IntRange(min=1),
-        default=_CAPS.max_record_bytes,
-        envvar="TURNJUDGE_MAX_RECORD_BYTES",
-        show_default=True,
-        show_envvar=True,
-        help="The longest record that is taken.",
-    ),
-    click.option(
-        "--max-names",
-        type=click.IntRange(min=1),
-        default=_CAPS.max_names,
-        envvar="TURNJUDGE_MAX_NAMES",
-        show_default=True,
-        show_envvar=True,
-        help="The most names a turn may list.",
-    ),
+    PROFILE_FILE,
+    *CAPS,
 )
 
 
@@ -108,9 +74,10 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
         against = _Against(cards, lexicon, Order(order), profile, profile_file, Caps(max_record_bytes, max_names))
         command(against=against, **rest)
 
+    taking: Callable[..., None] = wrapped
     for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
-    return wrapped
+        taking = option(taking)
+    return taking
 
 
 @click.command()

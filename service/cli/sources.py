@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from rules.profile import PROFILE_NAMES
+from service.cli.options import CAPS, PROFILE_FILE, Option, order_option
 from service.cli.progress import Progress
 from service.decode import Caps
 from service.errors import OperatorError
@@ -23,36 +23,13 @@ if TYPE_CHECKING:
     from service.evaluate.judging import Judged, Unread
     from service.evaluate.sources import Changes
 
-_CAPS: Final = Caps()
-_OPTIONS: Final = (
+_OPTIONS: Final[tuple[Option, ...]] = (
     click.option("--turns", metavar="FILE", help="Turns to judge, JSONL or CSV; - is stdin."),
     click.option("--cards", metavar="FILE", help="Cards, JSONL or CSV."),
     click.option("--lexicon", metavar="FILE", help="Topic lexicon, JSONL or CSV."),
-    click.option(
-        "--order",
-        type=click.Choice([order.value for order in Order]),
-        default=Order.ID.value,
-        show_default=True,
-        help="Which turns of a session are earlier, as in judge.",
-    ),
-    click.option(
-        "--max-record-bytes",
-        type=click.IntRange(min=1),
-        default=_CAPS.max_record_bytes,
-        envvar="TURNJUDGE_MAX_RECORD_BYTES",
-        show_default=True,
-        show_envvar=True,
-        help="The longest record that is taken.",
-    ),
-    click.option(
-        "--max-names",
-        type=click.IntRange(min=1),
-        default=_CAPS.max_names,
-        envvar="TURNJUDGE_MAX_NAMES",
-        show_default=True,
-        show_envvar=True,
-        help="The most names a turn may list.",
-    ),
+    order_option("Which turns of a session are earlier, as in judge."),
+    PROFILE_FILE,
+    *CAPS,
 )
 VERDICTS: Final = click.option(
     "--verdicts", metavar="FILE", help="Verdicts as judge writes them, instead of --turns, --cards and --lexicon."
@@ -66,6 +43,7 @@ class Sources(NamedTuple):
     cards: str | None
     lexicon: str | None
     order: Order
+    profile_file: Path | None
     caps: Caps
 
     def wanted(self) -> tuple[str, str, str]:
@@ -94,30 +72,18 @@ def with_sources(command: Callable[..., None]) -> Callable[..., None]:
         cards: str | None,
         lexicon: str | None,
         order: str,
+        profile_file: Path | None,
         max_record_bytes: int,
         max_names: int,
         **rest: Any,
     ) -> None:
-        sources = Sources(turns, cards, lexicon, Order(order), Caps(max_record_bytes, max_names))
+        sources = Sources(turns, cards, lexicon, Order(order), profile_file, Caps(max_record_bytes, max_names))
         command(sources=sources, **rest)
 
+    taking: Callable[..., None] = wrapped
     for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
-    return wrapped
-
-
-def profile_option(name: str, meaning: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return an option that names a profile."""
-    return click.option(
-        name,
-        "profile",
-        type=click.Choice(PROFILE_NAMES),
-        default=PROFILE_NAMES[0],
-        envvar="TURNJUDGE_PROFILE",
-        show_default=True,
-        show_envvar=True,
-        help=meaning,
-    )
+        taking = option(taking)
+    return taking
 
 
 Rows = tuple[Iterable["Judged | Unread"], tuple[Fact, ...], int]
@@ -141,7 +107,7 @@ def judged_rows(sources: Sources, verdicts: str | None, profile: str, progress: 
         yield given, file_facts(("verdicts", "판정", verdicts)), 0
         return
     turns, cards, lexicon = sources.wanted()
-    reference = read_reference(cards, lexicon, profile, caps)
+    reference = read_reference(cards, lexicon, profile, caps, profile_file=sources.profile_file)
     say_refused(reference.refused)
     known = reference.sources.snapshot()
     with turn_file(turns, caps) as source:
@@ -166,7 +132,7 @@ def both_sides_of(
             yield against(earlier, rows), settings, refused
         return
     turns, cards, lexicon = sources.wanted()
-    sides = both_sides(cards, lexicon, profile, changes, caps)
+    sides = both_sides(cards, lexicon, (profile, sources.profile_file), changes, caps)
     say_refused(sides.refused)
     with turn_file(turns, caps) as source:
         snapshots = (sides.after,) if earlier is not None else (sides.before, sides.after)

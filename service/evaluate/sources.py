@@ -1,7 +1,7 @@
 """Both sides of a change: turns judged twice, or held against an earlier file of verdicts. And cards exchanged."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from rules.text import FIRST_SYLLABLE, LAST_SYLLABLE
@@ -18,18 +18,20 @@ from service.snapshot import Snapshot, snapshot
 
 
 class Changes(NamedTuple):
-    """What is changed: cards by file, the lexicon by file, endings added to the profile, or another profile."""
+    """What is changed: cards, the lexicon and the profile's words by file, endings added to it, or another profile."""
 
     cards: Sequence[str] = ()
     lexicon: str | None = None
     endings: Sequence[str] = ()
     profile: str | None = None
+    profile_file: Path | None = None
 
     def said(self) -> tuple[str, ...]:
         """Say what is changed, a line a thing."""
         lines = [f"카드 {PurePath(path).name}" for path in self.cards]
         lines += [f"사전 {PurePath(self.lexicon).name}"] if self.lexicon else []
         lines += [f"프로필 {self.profile}"] if self.profile else []
+        lines += [f"프로필 파일 {self.profile_file.name}"] if self.profile_file else []
         return (*lines, *(f"종결 어미 「{ending}」 더함" for ending in self.endings))
 
 
@@ -41,10 +43,10 @@ class BothSides(NamedTuple):
     refused: tuple[Refused, ...]
 
 
-def both_sides(cards: str, lexicon: str, profile: str, changes: Changes, caps: Caps) -> BothSides:
-    """Read cards and lexicon, and what is to change.
+def both_sides(cards: str, lexicon: str, profile: tuple[str, Path | None], changes: Changes, caps: Caps) -> BothSides:
+    """Read cards and lexicon, and what is to change; `profile` is a name and the file of its words.
 
-    A changed card stands for the one with its character_id; a changed lexicon for the whole.
+    A changed card stands for the one with its character_id; a changed lexicon, or file of words, for the whole.
 
     Raises:
         OperatorError: a file is missing, or an ending is not Hangul.
@@ -61,8 +63,12 @@ def both_sides(cards: str, lexicon: str, profile: str, changes: Changes, caps: C
         new_entries = read_lexicon(changes.lexicon, caps)
         refused += new_entries.refused
         entries = new_entries.records
-    changed = (_with_endings(each, changes.endings) for each in read_profiles(changes.profile or profile))
-    before = snapshot(old_cards.records, old_entries.records, *read_profiles(profile))
+    name, words = profile
+    changed = (
+        _with_endings(each, changes.endings)
+        for each in read_profiles(changes.profile or name, changes.profile_file or words)
+    )
+    before = snapshot(old_cards.records, old_entries.records, *read_profiles(name, words))
     return BothSides(before, snapshot(by_id.values(), entries, *changed), refused)
 
 

@@ -60,6 +60,32 @@ def test_a_changed_lexicon_stands_for_the_whole(desk: Desk) -> None:
     assert flips(report) == {"T-1": (KEPT, FORBIDDEN, BROKEN), "T-5": (FORBIDDEN, SPEECH, MOVED)}
 
 
+WORDS = '[endings]\nadd = [{form = "이올습", level = "존댓말"}]\n'
+EXTENDED = ("--base-profile", "extended")
+
+
+def test_words_of_ones_own_are_a_change(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, [turn("T-1", "소인은 가온이올습.")])
+    words = tmp_path / "words.toml"
+    words.write_text(WORDS, encoding="utf-8")
+    report = desk.report("what-if", *desk.against, *EXTENDED, "--changed-profile-file", words)
+    assert flips(report) == {"T-1": (KEPT, SPEECH, BROKEN)}
+    assert report["settings"]["profile_digest"] != report["settings"]["profile_digest_after"]
+    same = desk.report("what-if", *desk.against, *EXTENDED, "--profile-file", words, "--changed-profile-file", words)
+    assert (same["cases"], same["figures"]["flips"]["value"]) == ([], 0)
+
+
+def test_words_of_ones_own_are_judged_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk(tmp_path, [turn("T-1", "소인은 가온이올습.")])
+    words, marks = tmp_path / "words.toml", desk.write("gold.jsonl", [gold("T-1", SPEECH)])
+    words.write_text(WORDS, encoding="utf-8")
+    command = ("evaluate", marks, *desk.against, "--profile", "extended")
+    assert desk.report(*command)["cases"][0]["result"] == "FAIL"
+    assert desk.report(*command, "--profile-file", words)["cases"][0]["result"] == "PASS"
+    monkeypatch.setenv("TURNJUDGE_PROFILE_FILE", str(words))
+    assert desk.report(*command)["cases"][0]["result"] == "PASS"
+
+
 def test_a_change_that_flips_nothing(desk: Desk) -> None:
     report = desk.report("what-if", *desk.against, "--changed-card", desk.cards, "--fail-on", "any")
     assert (desk.code, report["cases"], report["figures"]["flips"]["value"]) == (0, [], 0)
