@@ -82,7 +82,7 @@ class Line:
 
     def apart(self, *arguments: str, **streams: Any) -> "subprocess.Popen[bytes]":
         command = "import sys; from service.cli import main; main()"
-        return subprocess.Popen([sys.executable, "-c", command, *arguments], stdout=subprocess.PIPE, **streams)
+        return subprocess.Popen([sys.executable, "-P", "-c", command, *arguments], stdout=subprocess.PIPE, **streams)
 
     def send(self, topic: str, *records: tuple[bytes | None, bytes | None, Headers, int]) -> None:
         with closing(KafkaProducer(bootstrap_servers=self.settings.brokers)) as producer:

@@ -23,7 +23,7 @@ class Done(NamedTuple):
 
 def turnjudge(*arguments: str | Path, stdin: bytes = b"") -> Done:
     """Run `turnjudge` in a process of its own."""
-    command = [sys.executable, "-c", MAIN, *map(str, arguments)]
+    command = [sys.executable, "-P", "-c", MAIN, *map(str, arguments)]
     done = subprocess.run(command, input=stdin, capture_output=True, cwd=ROOT, timeout=100, check=False)
     return Done(done.returncode, done.stdout, done.stderr.decode())
 

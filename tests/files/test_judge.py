@@ -316,7 +316,13 @@ def test_what_is_no_regular_file_is_written_to_and_stays(tmp_path: Path) -> None
 
 def test_a_reader_that_goes_away_ends_the_command_quietly(tmp_path: Path) -> None:
     desk, *_ = hard(tmp_path, seed=14, turns=5_000)
-    command = [sys.executable, "-c", MAIN, *map(str, ("judge", desk.turns, *desk.against, "--rejects", desk.rejects))]
+    command = [
+        sys.executable,
+        "-P",
+        "-c",
+        MAIN,
+        *map(str, ("judge", desk.turns, *desk.against, "--rejects", desk.rejects)),
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -330,7 +336,7 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(tmp_path: Path) -> Non
 def test_a_terminal_sees_how_far_it_is_and_a_pipe_nothing(tmp_path: Path) -> None:
     desk = Desk(tmp_path, [turn(f"T-{number}") for number in range(1, 2500)])
     controller, terminal = os.openpty()
-    command = [sys.executable, "-c", MAIN, *map(str, ("judge", desk.turns, *desk.against))]
+    command = [sys.executable, "-P", "-c", MAIN, *map(str, ("judge", desk.turns, *desk.against))]
     said = b""
     with desk.out.open("wb") as out, subprocess.Popen(command, stdout=out, stderr=terminal, cwd=ROOT) as process:
         os.close(terminal)

@@ -119,7 +119,7 @@ def test_no_process_outlives_the_command(tmp_path: Path, number: signal.Signals)
     # What the processes inherit: the pipe ends when the last of them does.
     reading, writing = os.pipe()
     arguments = ("judge", desk.turns, "--jobs", 2, *desk.against, "--out", desk.out)
-    command = [sys.executable, "-c", MAIN, *map(str, arguments)]
+    command = [sys.executable, "-P", "-c", MAIN, *map(str, arguments)]
     with subprocess.Popen(command, stderr=writing, cwd=ROOT, start_new_session=True) as process:
         os.close(writing)
         wait_for("it judges", lambda: any(part.stat().st_size for part in tmp_path.glob(".*.part")))

@@ -48,6 +48,7 @@ class Figures(NamedTuple):
     disorder: int = 0
     state: int = 0
     counts: int = 0
+    stuck: int = 0
 
     def plus(self, other: "Figures") -> "Figures":
         """Add up two runs."""

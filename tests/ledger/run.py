@@ -166,7 +166,7 @@ def run(broker: KafkaBroker, seed: str, size: Size, workers: int, act: Callable[
             act(made)
             figures, words = made.end()
         except Stuck as error:
-            figures, words = Figures(missing=1), [f"stuck: {error}", *_last_lines(made)]
+            figures, words = Figures(stuck=1), [f"stuck: {error}", *_last_lines(made)]
         for number, worker in enumerate(made.fleet.ended):
             (folder / f"{number}.log").write_text(f"{worker.output}exit code {worker.code}, asked {worker.asked}\n")
         for left in made.fleet.running:

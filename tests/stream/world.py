@@ -49,12 +49,16 @@ class Answer(NamedTuple):
     body: str
 
 
+class WorkerEnded(OSError):
+    """A worker was asked something and had ended; whoever kills workers meets it as a broken connection."""
+
+
 class Worker:
     """A worker process; `output` is what it has written to stderr."""
 
     def __init__(self, environment: Mapping[str, str], arguments: Sequence[str] = ()) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _MAIN, "worker", *arguments],
+            [sys.executable, "-P", "-c", _MAIN, "worker", *arguments],
             cwd=ROOT,
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
@@ -83,7 +87,7 @@ class Worker:
         def found() -> str | None:
             match = re.search(r"metrics at (http://\S+)/metrics", self.output)
             if match is None and self.process.poll() is not None:
-                raise AssertionError(f"the worker ended with {self.process.returncode}: {self.output}")
+                raise WorkerEnded(f"the worker ended with {self.process.returncode}: {self.output}")
             return match and match[1]
 
         return wait_for("the worker's address", found)
