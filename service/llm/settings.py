@@ -98,7 +98,8 @@ class LlmSettings(BaseSettings):
 
     @model_validator(mode="after")
     def _key_is_safe(self) -> Self:
-        plain = self.llm_url.lower().startswith("http://") and not _is_loopback(self.llm_url)
+        stays = _is_loopback(self.llm_url) and not self.llm_use_proxies
+        plain = self.llm_url.lower().startswith("http://") and not stays
         if self.llm_api_key_file is not None and plain and not self.llm_allow_key_without_tls:
             allowing = f"{variable_of('llm_allow_key_without_tls')}=true to send the key unencrypted"
             wanted = f"https, because of {variable_of('llm_api_key_file')}, or {allowing}"
