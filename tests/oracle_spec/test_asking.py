@@ -1,15 +1,19 @@
 """The flow judge that asks a model, against a real endpoint: what counts as a vote, what never does, what it costs."""
 
 import json
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from signal import SIGINT
+from subprocess import PIPE, Popen
 from threading import Event
 from typing import Any
 
 import pytest
 
-from files.commands import Row, read_rows, write_rows
+from files.commands import MAIN, Row, read_rows, write_rows
 from llm import endpoint as replies
 from llm.endpoint import Body, Endpoint, Reply, completion, right
 from oracle_spec.desk import FLOW, WORD, Files, out
@@ -22,6 +26,7 @@ from schemas.validate import ORACLE_ANSWER
 from service.evaluate.oracle.asking import SYSTEM, ModelJudge, asking_model
 from service.evaluate.oracle.reporting import LOST
 from service.llm.settings import LlmSettings
+from services import ROOT
 
 PASS, FAIL, ERROR, SKIPPED = Word.PASS, Word.FAIL, Word.ERROR, Word.SKIPPED
 MODEL = "solar-of-ours"
@@ -404,6 +409,52 @@ def test_cases_are_asked_together_and_shown_in_order(endpoint: Endpoint, env: py
     report = json.loads(files.run(dict.fromkeys(ids, FLOW), outputs, "--flow-model", "--format", "json").out)
     assert [(case["id"], case["result"]) for case in report["cases"]] == [(case_id, "PASS") for case_id in ids]
     assert 1 < endpoint.most_at_once <= 4
+
+
+def test_an_interrupt_ends_the_asking_and_leaves_nothing(
+    endpoint: Endpoint, env: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked_for = Event()
+
+    def answer(body: Body, number: int) -> Reply:
+        if number == 4:
+            asked_for.set()
+        return replies.slow(right(YES))
+
+    endpoint.answer = answer
+    cases: list[Row] = [{"id": f"{number}", "evaluation_criteria": FLOW} for number in range(20)]
+    dataset = write_rows(tmp_path / "d.jsonl", cases)
+    outputs = write_rows(tmp_path / "o.jsonl", [out(row["id"], f"{row['id']} {SORRY}") for row in cases])
+    saved = tmp_path / "saved.jsonl"
+    arguments = ["oracle", dataset, "--outputs", outputs, "--flow-model", "--votes", "3", "--save-answers", saved]
+    process = Popen([sys.executable, "-c", MAIN, *map(str, arguments)], cwd=ROOT, stdout=PIPE, stderr=PIPE)
+    try:
+        assert asked_for.wait(60)
+        process.send_signal(SIGINT)
+        written, said = process.communicate(timeout=20)  # a question alone may take 30 s
+    finally:
+        process.kill()
+    assert (process.returncode, written, said) == (130, b"", b"turnjudge: interrupted\n")
+    assert (sorted(path.name for path in tmp_path.iterdir()), len(endpoint.requests)) == (["d.jsonl", "o.jsonl"], 4)
+
+
+def test_an_endpoint_that_keeps_failing_is_left_alone_and_that_is_said(
+    endpoint: Endpoint, env: pytest.MonkeyPatch, files: Files
+) -> None:
+    env.setenv("TURNJUDGE_LLM_CONCURRENCY", "1")
+    env.setenv("TURNJUDGE_LLM_BREAKER_FAILURES", "2")
+    endpoint.answer = saying(replies.status(500))
+    ids = [f"c{number}" for number in range(6)]
+    outputs = [out(case_id, f"{case_id} {SORRY}") for case_id in ids]
+    done = files.run(dict.fromkeys(ids, FLOW), outputs, "--flow-model", "--format", "json")
+    report = json.loads(done.out)
+    assert (done.code, len(endpoint.requests)) == (3, 2)
+    [notice] = report["notices"]
+    assert notice["code"] == "circuit_open"
+    assert {row["code"]: row["count"] for row in report["tables"]["lost_answers"]["rows"]} == {
+        "server_error": 2,
+        "circuit_open": 4,
+    }
 
 
 def test_saved_answers_give_the_run_again_without_a_model(

@@ -54,6 +54,11 @@ LOST: Final = {
     Trouble.CIRCUIT_OPEN: "오류가 이어져 묻기를 멈춤",
     Trouble.BUDGET_SPENT: "예산을 다 씀",
 }
+# What kept questions from being asked at all.
+_UNASKED: Final = (
+    (Trouble.BUDGET_SPENT, "예산을 다 써서"),
+    (Trouble.CIRCUIT_OPEN, "모델 서버의 오류가 이어져"),
+)
 _NO_RETEST: Final = "재시험 없음"
 _SHOWN_IDS: Final = 5
 
@@ -171,11 +176,16 @@ def _notices_of_model(run: Run) -> Iterator[Notice]:
         yield Notice(
             "written_by_model",
             f"논리 흐름의 이유는 모델이 썼고 인용은 모델이 골랐습니다: {listed}. "
-            "출력에 글자 그대로 있는 인용만 표로 셌고, 순서는 규칙이 보았습니다.",
+            "인용이 출력에 글자 그대로 없는 답은 표로 세지 않았고, 순서는 규칙이 보았습니다.",
         )
-    unasked = sum(Trouble.BUDGET_SPENT in step.lost for step in run.steps)
-    if unasked:
-        yield Notice("budget_spent", f"예산을 다 써서 단계 {unasked:,}개는 묻지 못한 표가 있습니다.")
+    for trouble, reason in _UNASKED:
+        steps = sum(trouble in step.lost for step in run.steps)
+        if steps:
+            yield Notice(
+                trouble.value,
+                f"{reason} 단계 {steps:,}개에서 표를 다 묻지 못했습니다. TURNJUDGE_LLM_CACHE_FILE을 두면 "
+                "다시 돌릴 때 받아 둔 답은 다시 묻지 않습니다.",
+            )
 
 
 def _listed(ids: Sequence[str]) -> str:
