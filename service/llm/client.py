@@ -1,7 +1,7 @@
 """The client of a model's endpoint: synchronous, thread-safe, and it never raises for what the endpoint does (issue 7).
 
-A question takes at most `llm_attempts` requests of `llm_timeout_s` each, with a short pause between two, or the one that
-Retry-After asks for; a pause longer than `llm_timeout_s` is not waited for, and until it is over nothing is sent.
+A question takes at most `llm_attempts` requests of `llm_timeout_s` each, with a short pause between two, or the one
+that Retry-After asks for; a pause longer than `llm_timeout_s` is not waited for, and until it is over nothing is sent.
 Timeouts, broken connections, 429 and 5xx are tried again; whatever else went wrong would go wrong again.
 """
 
@@ -17,7 +17,7 @@ from http import HTTPStatus
 from typing import Final, NamedTuple
 
 import jsonschema_rs
-from tenacity import RetryCallState, Retrying, retry_if_result, stop_after_attempt, wait_exponential_jitter
+from tenacity import RetryCallState, Retrying, retry_if_result, stop_after_attempt, wait_exponential, wait_random
 from tenacity.wait import wait_base
 
 from service.errors import OperatorError
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 ANSWERED: Final = "answered"
 CACHED: Final = "cached"
-RESULTS: Final = (ANSWERED, CACHED, *Trouble)
+RESULTS: Final = (ANSWERED, CACHED, *(trouble.value for trouble in Trouble))
 _AGAIN: Final = frozenset((Trouble.TIMEOUT, Trouble.UNREACHABLE, Trouble.RATE_LIMITED, Trouble.SERVER_ERROR))
 _FAULTS: Final = frozenset((Trouble.TIMEOUT, Trouble.UNREACHABLE, Trouble.SERVER_ERROR))
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -101,7 +101,7 @@ class Client:
             return Answered(kept.content, self.model)
         said = self._retrying()(self._attempt, body)
         if isinstance(said, Failed):
-            times = self._count(said.trouble)
+            times = self._count(said.trouble.value)
             logger.log(_level(said.trouble, times), "a model gave no answer: %s: %s", said.trouble, said.detail)
             return said
         self._count(ANSWERED)
@@ -219,7 +219,7 @@ def opened(settings: LlmSettings) -> Iterator[Client]:
             client.stop()
 
 
-_PAUSE: Final[wait_base] = wait_exponential_jitter(initial=_FIRST_PAUSE_S, max=_MOST_PAUSE_S, jitter=_FIRST_PAUSE_S)
+_PAUSE: Final[wait_base] = wait_exponential(_FIRST_PAUSE_S, _MOST_PAUSE_S) + wait_random(0, _FIRST_PAUSE_S)
 
 
 def _is_worth_a_retry(said: Said | Failed) -> bool:
