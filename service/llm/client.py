@@ -95,7 +95,7 @@ class Client:
         body = request_body(self._settings, ask)
         key = _cache_key(self._settings.llm_url, ask.sample, body)
         kept = self._kept(key)
-        if kept is not None:
+        if kept is not None and fits(kept.content):
             self._budget.from_cache()
             self._count(CACHED)
             return Answered(kept.content, self.model)

@@ -27,7 +27,8 @@ def question(sample: int = 0, user: str = "한 낱말로 답해 주세요.") -> 
 def client(endpoint: Endpoint, **settings: Any) -> Iterator[Client]:
     """Open a client that asks the endpoint, once and for 5 s at most if nothing else is said."""
     given = {"attempts": 1, "timeout_s": 5.0, "breaker_failures": 1000, **settings}
-    with opened(LlmSettings(llm_url=endpoint.url, llm_model="m", **{f"llm_{k}": v for k, v in given.items()})) as made:
+    given = {"url": endpoint.url, "model": "m", **given}
+    with opened(LlmSettings(**{f"llm_{name}": value for name, value in given.items()})) as made:
         yield made
 
 
