@@ -70,6 +70,7 @@ class LlmSettings(BaseSettings):
     llm_model: _Model = Field(description="the model, as the endpoint calls it")
     llm_api_key_file: File = Field(None, description="file that holds the endpoint's key, sent as a bearer token")
     llm_allow_key_without_tls: Switch = Field(False, description="let the key leave this machine unencrypted")
+    llm_ca_file: File = Field(None, description="certificates to trust (PEM); the system's if not set")
     llm_use_proxies: Switch = Field(False, description="go through the proxies that HTTPS_PROXY and the like name")
     llm_timeout_s: Seconds = Field(
         30.0, description="longest time of one request, connecting and reading included, and of a pause before the next"

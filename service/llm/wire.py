@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import httpx
@@ -122,7 +123,7 @@ def wire(settings: LlmSettings, key: str | None) -> Iterator[Wire]:
     """Open a wire to the settings' endpoint; `key` goes with every request, in its header and nowhere else.
 
     Raises:
-        OperatorError: proxies are wanted, and the environment names one that cannot be used.
+        OperatorError: certificates to trust, or a wanted proxy of the environment, that cannot be used.
     """
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -145,12 +146,13 @@ def _http(settings: LlmSettings, key: str | None) -> httpx.AsyncClient:
     headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", "User-Agent": "turnjudge"}
     if key is not None:
         headers["Authorization"] = f"Bearer {key}"
+    trusted = _trusted(settings.llm_ca_file)
     try:
         return httpx.AsyncClient(
             headers=headers,
             timeout=None,  # noqa: S113 - one limit stands around all of it
             limits=httpx.Limits(max_connections=settings.llm_concurrency),
-            verify=ssl.create_default_context(),
+            verify=trusted,
             trust_env=settings.llm_use_proxies,
             follow_redirects=False,
         )
@@ -158,3 +160,11 @@ def _http(settings: LlmSettings, key: str | None) -> httpx.AsyncClient:
         raise OperatorError(
             "TURNJUDGE_LLM_USE_PROXIES: expected an HTTP proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"
         ) from None
+
+
+def _trusted(ca_file: Path | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as error:
+        why = error.reason if isinstance(error, ssl.SSLError) else error.strerror
+        raise OperatorError(f"TURNJUDGE_LLM_CA_FILE: expected certificates in PEM ({why or 'not PEM'})") from None

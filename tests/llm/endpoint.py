@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import SHUT_RDWR, socket
+from ssl import SSLContext
 from typing import Any, NamedTuple
 
 Body = dict[str, Any]
@@ -107,8 +108,8 @@ class Endpoint:
     `paths` hold what came, in order; `most_at_once` the most requests that were being answered at the same time.
     """
 
-    def __init__(self) -> None:
-        """Start listening on a free port of loopback; it answers `{}` until told otherwise."""
+    def __init__(self, tls: SSLContext | None = None) -> None:
+        """Start listening on a free port of loopback, with TLS if given; it answers `{}` until told otherwise."""
         self.answer: Answering = lambda body, number: right({})
         self.requests: list[Body] = []
         self.headers: list[dict[str, str]] = []
@@ -118,13 +119,14 @@ class Endpoint:
         self._at_once = 0
         self._lock = threading.Lock()
         self._server: _Server | None = None
+        self._tls = tls
         self._port = 0
         self.up()
 
     @property
     def url(self) -> str:
         """Its base URL, as TURNJUDGE_LLM_URL takes it."""
-        return f"http://127.0.0.1:{self._port}/v1"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self._port}/v1"
 
     def up(self) -> None:
         """Listen, on the same port as before; no effect if it does."""
@@ -132,6 +134,8 @@ class Endpoint:
             self.ending = threading.Event()
             self._server = _Server(self, self._port)
             self._port = self._server.server_address[1]
+            if self._tls is not None:
+                self._server.socket = self._tls.wrap_socket(self._server.socket, server_side=True)
             threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
     def down(self) -> None:
@@ -160,9 +164,9 @@ class Endpoint:
 
 
 @contextmanager
-def listening() -> Iterator[Endpoint]:
+def listening(tls: SSLContext | None = None) -> Iterator[Endpoint]:
     """Open an endpoint for the block."""
-    endpoint = Endpoint()
+    endpoint = Endpoint(tls)
     try:
         yield endpoint
     finally:

@@ -2,14 +2,17 @@
 
 import logging
 import os
+import ssl
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from llm.asking import WORD, client, question
-from llm.endpoint import Endpoint, Reply, dropped, not_chat, not_json, plain, right, slow
+from llm.asking import WORD, client, question, trouble
+from llm.endpoint import Endpoint, Reply, dropped, listening, not_chat, not_json, plain, right, slow
+from secured import Authority
 from service.errors import OperatorError
+from service.llm.asking import Answered, Trouble
 from service.llm.client import opened
 from service.llm.settings import LlmSettings
 from service.settings import load_settings, variables
@@ -68,7 +71,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "BREAKER_PAUSE_S": ((FOREIGN, "0", "-1"), SECONDS),
 }
 # Paths: any value will do until it is used.
-ANY_TEXT = {"API_KEY_FILE", "CACHE_FILE"}
+ANY_TEXT = {"API_KEY_FILE", "CACHE_FILE", "CA_FILE"}
 
 PLAIN = (
     "https, because of TURNJUDGE_LLM_API_KEY_FILE, or TURNJUDGE_LLM_ALLOW_KEY_WITHOUT_TLS=true to send the key"
@@ -90,6 +93,7 @@ READ: dict[str, tuple[str, object]] = {
     "model": (" org/model:7b ", "org/model:7b"),
     "api_key_file": ("f", Path("f")),
     "allow_key_without_tls": ("true", True),
+    "ca_file": ("ca", Path("ca")),
     "use_proxies": ("on", True),
     "timeout_s": ("1.5", 1.5),
     "attempts": ("1", 1),
@@ -271,6 +275,34 @@ def test_settings_do_not_hold_the_key(key_file: Path) -> None:
     settings = LlmSettings(llm_url="https://models.example", llm_model="m", llm_api_key_file=key_file)
     with opened(settings):
         assert SECRET not in repr(settings)
+
+
+def test_only_who_is_trusted_is_asked(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    shown = authority.certificate("endpoint")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(shown.cert, shown.key)
+    with listening(tls) as endpoint:
+        endpoint.answer = lambda body, number: right(WORD)
+        with client(endpoint, ca_file=authority.ca) as asker:
+            assert asker.ask(question()) == Answered(WORD, "m")
+        for url in (endpoint.url, endpoint.url.replace("127.0.0.1", "127.0.0.2")):
+            other = None if url == endpoint.url else authority.ca
+            with client(endpoint, url=url, ca_file=other) as asker:
+                assert trouble(asker.ask(question())) is Trouble.UNREACHABLE
+        assert len(endpoint.requests) == 1
+
+
+@pytest.mark.parametrize(("content", "why"), [(None, "No such file or directory"), (b"x", "")])
+def test_certificates_that_cannot_be_read_are_one_line(
+    endpoint: Endpoint, tmp_path: Path, content: bytes | None, why: str
+) -> None:
+    file = tmp_path / "ca"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(OperatorError) as caught, client(endpoint, ca_file=file):
+        pass
+    assert str(caught.value).startswith(f"TURNJUDGE_LLM_CA_FILE: expected certificates in PEM ({why}")
 
 
 def test_proxies_of_the_environment_are_used_only_if_wanted(
