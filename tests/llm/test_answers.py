@@ -26,6 +26,13 @@ from service.llm.wire import MAX_BYTES
 
 SHORT_S = 0.7  # for replies that never come; the right one must come within it
 
+
+def padded(size: int) -> Reply:
+    """Answer rightly, with so many bytes."""
+    reply = right(WORD)
+    return reply._replace(body=reply.body.ljust(size))
+
+
 # By name: a reply, and the trouble it is.
 PASSING: dict[str, tuple[Reply, Trouble]] = {
     "slow": (slow(right(WORD)), Trouble.TIMEOUT),
@@ -48,7 +55,7 @@ LASTING: dict[str, tuple[Reply, Trouble]] = {
     "499": (status(499), Trouble.REJECTED),
     "redirect": (Reply(307, headers=(("Location", "/v1/elsewhere"),)), Trouble.REJECTED),
     "204": (Reply(204), Trouble.NO_ANSWER),
-    "too large": (Reply(body=b" " * (MAX_BYTES + 1)), Trouble.NO_ANSWER),
+    "too large": (padded(MAX_BYTES + 1), Trouble.NO_ANSWER),
     "gzip": (right(WORD)._replace(headers=(("Content-Encoding", "gzip"),)), Trouble.NO_ANSWER),
     "not a chat completion": (not_chat(), Trouble.NO_ANSWER),
     "not JSON at all": (Reply(body=b"<html>"), Trouble.NO_ANSWER),
@@ -108,6 +115,12 @@ def test_what_would_come_again_is_not_asked_again(endpoint: Endpoint, name: str)
 def test_every_kind_of_trouble_that_a_reply_can_be_stands_above() -> None:
     told = {kind for _, kind in (*PASSING.values(), *LASTING.values())}
     assert told == set(Trouble) - {Trouble.CIRCUIT_OPEN, Trouble.BUDGET_SPENT}
+
+
+def test_the_largest_reply_is_read(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda body, number: padded(MAX_BYTES)
+    with client(endpoint) as asker:
+        assert asker.ask(question()) == Answered(WORD, "m")
 
 
 def test_attempts_end(endpoint: Endpoint) -> None:
