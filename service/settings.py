@@ -60,6 +60,7 @@ Switch = Annotated[bool, Expected("true or false")]
 Count = Annotated[int, Field(ge=1, le=1_000_000), Expected("a whole number from 1 to 1000000")]
 _Bytes = Annotated[int, Field(ge=1_024, le=16 * 1024 * 1024), Expected("a number of bytes from 1024 to 16777216")]
 _Port = Annotated[int, Field(ge=0, le=65_535), Expected("a port from 0 to 65535")]
+_OwnPort = Annotated[Annotated[int, Field(ge=0, le=65_535)] | None, Expected("a port from 0 to 65535")]
 Seconds = Annotated[
     float, Field(gt=0, le=86_400, allow_inf_nan=False), Expected("a number of seconds over 0, at most 86400")
 ]
@@ -214,6 +215,17 @@ class WorkerSettings(KafkaSettings):
         if self.stall_timeout_s <= self.rebalance_timeout_s:
             raise ValueError(line_of("stall_timeout_s", f"more than {variable_of('rebalance_timeout_s')}"))
         return self
+
+
+class NarratorSettings(KafkaSettings):
+    """What the narrator needs besides its model's endpoint."""
+
+    narrator_http_port: _OwnPort = Field(
+        None,
+        description="port of the narrator's /metrics and /healthz on 127.0.0.1; 0 takes a free one, none opens none",
+    )
+    stop_deadline_s: Seconds = Field(25.0, description="longest time to drain after SIGTERM, in seconds")
+    log_level: _LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
 
 
 S = TypeVar("S", bound=BaseSettings)

@@ -121,14 +121,15 @@ def _names(slotted: Slotted, record: Mapping[str, Any]) -> bool:
     if word == VerdictWord.FORBIDDEN:
         rests = [record["touched_term"]]
     elif word == VerdictWord.OFF_CANON:
-        rests = record["off_canon_entities"]
+        rests = record["off_canon_entities"] or []
     elif word == VerdictWord.FORGOT:
-        rests = [record["recall_target"], record["evidence"][2]["value"]]
+        rests = [row["value"] for row in record["evidence"] if row["field"] == "entity_roles"]
+        rests.append(record["recall_target"])
     else:
         heard = record["rule_observed"] is not None
         shown = {*_persons(record)}
         return not heard or any(level in slotted.text for level in LEVEL_WORDS) or not shown.isdisjoint(slotted.values)
-    shown = {cleaned(nfc(value)) for value in rests} - {""}
+    shown = {cleaned(nfc(value)) for value in rests if isinstance(value, str)} - {""}
     return not shown or not shown.isdisjoint(slotted.values)
 
 
