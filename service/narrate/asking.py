@@ -47,7 +47,9 @@ class Telling:
 
 
 @contextmanager
-def telling(narrator: Narrator, at_once: int, timed: Callable[[float], None]) -> Iterator[Telling]:
+def telling(
+    narrator: Narrator, at_once: int, timed: Callable[[float], None] = lambda seconds: None
+) -> Iterator[Telling]:
     """Tell verdicts in so many threads until the block ends; `timed` gets the seconds each took.
 
     Threads still asking at the end are not waited for; the end of their client ends them.

@@ -1,7 +1,6 @@
 """What the narrator tells Prometheus: one table of names, closed label sets that are there from the start."""
 
 from collections.abc import Iterable
-from enum import StrEnum
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
@@ -13,17 +12,11 @@ from prometheus_client.registry import Collector
 from schemas.summary import Author
 from service.llm.client import Client
 from service.metrics import Label, Metric, built
+from service.narrate.figures import PassedOver
 from service.narrate.telling import REASONS, Told
 
 NO_REASON: Final = "none"  # of a summary by a model
 _DURATION_S: Final = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0)
-
-
-class PassedOver(StrEnum):
-    """Why a record of the verdicts' topic has no summary."""
-
-    NOT_A_VERDICT = "not_a_verdict"
-    NO_VERDICT_ID = "no_verdict_id"
 
 
 METRICS: Final = (

@@ -5,7 +5,7 @@ summaries of everything before it are acknowledged by all in-sync replicas.
 """
 
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, contextmanager, suppress
@@ -17,11 +17,11 @@ from kafka.consumer.subscription_state import ConsumerRebalanceListener
 from kafka.errors import CommitFailedError, IllegalStateError, RebalanceInProgressError
 from kafka.structs import OffsetAndMetadata
 
-from schemas.summary import Author
 from service.connection import client_options, reaching
 from service.llm.client import Client
 from service.narrate.asking import Telling, telling
-from service.narrate.metrics import NarratorMetrics, PassedOver
+from service.narrate.figures import Figures, PassedOver, no_figures
+from service.narrate.metrics import NarratorMetrics
 from service.narrate.serving import served
 from service.narrate.telling import Narrator, Told, read_verdict
 from service.publish import Publisher, publisher
@@ -35,36 +35,6 @@ _HEARTBEAT_MS: Final = 3_000
 _CLOSE_MS: Final = 1_000
 _SPARE_S: Final = 3.0  # of the deadline, for the last delivery and the commit
 _WINDOW_A_THREAD: Final = 16
-
-
-class Figures(NamedTuple):
-    """What a run did: summaries by author, those by the rule by reason, records that were passed over."""
-
-    by: Counter[Author]
-    reasons: Counter[str]
-    passed_over: Counter[PassedOver]
-
-    def add(self, told: Told) -> None:
-        """Count a summary."""
-        self.by[told.by] += 1
-        if told.reason is not None:
-            self.reasons[told.reason] += 1
-
-    def __str__(self) -> str:
-        """Say it in one line."""
-        by_rule = f"{self.by[Author.RULE]:,} by the rule"
-        if self.reasons:
-            by_rule += " (" + ", ".join(f"{count:,} {reason}" for reason, count in self.reasons.most_common()) + ")"
-        line = f"{self.by.total():,} summaries: {self.by[Author.MODEL]:,} by the model, {by_rule}"
-        if self.passed_over:
-            passed = ", ".join(f"{count:,} {reason}" for reason, count in self.passed_over.most_common())
-            line += f"; {self.passed_over.total():,} records passed over ({passed})"
-        return line
-
-
-def no_figures() -> Figures:
-    """Return figures of nothing."""
-    return Figures(Counter(), Counter(), Counter())
 
 
 def narrate(
