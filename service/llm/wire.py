@@ -43,7 +43,7 @@ class Lost(NamedTuple):
 
 
 class Wire:
-    """Sends requests to one URL from any thread."""
+    """Sends requests to one URL from any thread, as many at a time as are asked for."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, http: httpx.AsyncClient, url: str, timeout_s: float) -> None:
         """Take a running loop, a client, and the limit of one request."""
@@ -151,7 +151,7 @@ def _http(settings: LlmSettings, key: str | None) -> httpx.AsyncClient:
         return httpx.AsyncClient(
             headers=headers,
             timeout=None,  # noqa: S113 - one limit stands around all of it
-            limits=httpx.Limits(max_connections=settings.llm_concurrency),
+            limits=httpx.Limits(max_keepalive_connections=settings.llm_concurrency),
             verify=trusted,
             trust_env=settings.llm_use_proxies,
             follow_redirects=False,

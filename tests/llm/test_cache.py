@@ -84,6 +84,9 @@ def test_what_is_not_good_is_not_kept(endpoint: Endpoint, place: Path | None, ba
     endpoint.answer = lambda body, number: bad if number == 1 else right(WORD)
     with client(endpoint, cache_file=place) as asker:
         asker.ask(BASE)
+        if place is not None:
+            with closing(sqlite3.connect(place)) as connection:
+                assert connection.execute("SELECT count(*) FROM answers").fetchone() == (0,)
         assert asker.ask(BASE) == Answered(WORD, "m")
         assert asker.spent.cached == 0
         assert asker.ask(BASE) == Answered(WORD, "m")

@@ -31,10 +31,14 @@ def test_the_whole_request_has_its_time(endpoint: Endpoint, reply: Reply) -> Non
 
 @pytest.mark.parametrize("places", [1, 3, 9])
 def test_so_many_requests_at_a_time_and_no_more(endpoint: Endpoint, places: int) -> None:
-    together = threading.Barrier(places)
+    together, one_more = threading.Barrier(places), threading.Event()
 
     def answer(body: Body, number: int) -> Reply:
-        together.wait(WAIT_S)
+        if number > places:
+            one_more.set()
+        else:
+            together.wait(WAIT_S)
+            one_more.wait(0.3)  # for what must not come meanwhile
         return right(WORD)
 
     endpoint.answer = answer
