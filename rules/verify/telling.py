@@ -27,6 +27,7 @@ _SPACES: Final = re.compile("[ ,·()]+")
 _BOTH_FORMS: Final = re.compile("|".join(map(re.escape, BOTH_FORMS)))
 _DIGITS: Final = re.compile("[0-9]+")
 _COUNT: Final = re.compile(rf"(?<![가-힣])({'|'.join(COUNTED)}) (?:문장|개|이름|가지|곳|번)")
+_SAID: Final = re.compile("이?라(?:고|는 말)|처럼")  # behind a quotation of what was said
 _RUN: Final = re.compile("[가-힣]*")
 
 
@@ -65,7 +66,6 @@ def _slotted(text: str, record: Mapping[str, Any]) -> Slotted | None:
     quoted = "|".join(re.escape(left + value + right) for value in exact for left, right in _PAIRS)
     bare = "|".join(re.escape(value) for value in exact if 0 < len(value) <= _UNQUOTED and value not in LEVEL_WORDS)
     pattern = f"(?P<exact>{quoted})|{_QUOTATION}" + (rf"|(?<!\w)(?P<bare>{bare})" if bare else "")
-    chat = tuple(_chat(record))
     filled: list[str] = []
     parts: list[str] = []
     end = 0
@@ -73,7 +73,7 @@ def _slotted(text: str, record: Mapping[str, Any]) -> Slotted | None:
         value = match[0] if match.lastgroup == "bare" else match[0][1:-1]
         if match.lastgroup == "bare" and not TAIL.fullmatch(_RUN.match(text, match.end())[0]):  # type: ignore[index]
             continue
-        if match.lastgroup is None and not _is_quotable(value, chat):
+        if match.lastgroup is None and not _is_quotable(value, text[match.end() :], record):
             return None
         parts += text[end : match.start()], value if value in LEVEL_WORDS else SLOT
         end = match.end()
@@ -100,10 +100,16 @@ def _chat(record: Mapping[str, Any]) -> Iterator[str]:
             yield nfc(row["value"])
 
 
-def _is_quotable(quoted: str, chat: tuple[str, ...]) -> bool:
+def _is_quotable(quoted: str, behind: str, record: Mapping[str, Any]) -> bool:
+    """Tell whether words of the chat may stand in quotes: where they could pass for a value, only around one."""
     if not 0 < len(quoted) <= _QUOTED_CHAT or any(category(character) in _HIDDEN for character in quoted):
         return False
-    return any(quoted in each for each in chat)
+    word = record["verdict"]
+    if word in (VerdictWord.FORBIDDEN, VerdictWord.OFF_CANON) and not any(map(quoted.__contains__, _rests(record))):
+        return False
+    if word == VerdictWord.FORGOT and _SAID.match(behind) is None:
+        return False
+    return any(quoted in each for each in _chat(record))
 
 
 def _copies(text: str, record: Mapping[str, Any]) -> bool:
@@ -117,20 +123,26 @@ def _copies(text: str, record: Mapping[str, Any]) -> bool:
 
 def _names(slotted: Slotted, record: Mapping[str, Any]) -> bool:
     """Tell whether a value is named that the verdict rests on; a value that cannot be shown need not be."""
+    rests = _rests(record)
+    if record["verdict"] in (VerdictWord.SPEECH_BROKEN, VerdictWord.KEPT):
+        rests = {*_persons(record)}
+        if record["rule_observed"] is None or any(level in slotted.text for level in LEVEL_WORDS):
+            return True
+    return not rests or not rests.isdisjoint(slotted.values)
+
+
+def _rests(record: Mapping[str, Any]) -> set[str]:
+    """Return the values a verdict rests on as they can be shown; none where that is a level."""
     word = record["verdict"]
+    rests: list[Any] = []
     if word == VerdictWord.FORBIDDEN:
-        rests = [record["touched_term"]]
+        rests.append(record["touched_term"])
     elif word == VerdictWord.OFF_CANON:
-        rests = record["off_canon_entities"] or []
+        rests += record["off_canon_entities"] or ()
     elif word == VerdictWord.FORGOT:
-        rests = [row["value"] for row in record["evidence"] if row["field"] == "entity_roles"]
+        rests += [row["value"] for row in record["evidence"] if row["field"] == "entity_roles"]
         rests.append(record["recall_target"])
-    else:
-        heard = record["rule_observed"] is not None
-        shown = {*_persons(record)}
-        return not heard or any(level in slotted.text for level in LEVEL_WORDS) or not shown.isdisjoint(slotted.values)
-    shown = {cleaned(nfc(value)) for value in rests if isinstance(value, str)} - {""}
-    return not shown or not shown.isdisjoint(slotted.values)
+    return {cleaned(nfc(value)) for value in rests if isinstance(value, str)} - {""}
 
 
 def _persons(record: Mapping[str, Any]) -> Iterator[str]:

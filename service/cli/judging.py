@@ -142,6 +142,16 @@ def judge(
     """
     _refuse_same((turns, against.cards, against.lexicon), (out, rejects))
     model = None if summaries is None else wanted_model(summaries, out, rejects)
+    tally = _judge(turns, against, out, rejects, jobs)
+    if rejects is not None or sys.stderr.isatty():
+        click.echo(_summary(tally), err=True)
+    if model is not None:
+        write_summaries(model, str(out), str(summaries))
+    if tally.refused:
+        click.get_current_context().exit(1)
+
+
+def _judge(turns: str, against: _Against, out: str | None, rejects: str | None, jobs: int) -> Tally:
     reference = against.read()
     with ExitStack() as stack:
         source = stack.enter_context(turn_file(turns, against.caps, again=against.order is Order.ID))
@@ -154,12 +164,7 @@ def judge(
         gc.freeze()
         tally = judge_file(source, judging, against.order, result.write, reject, _tracked)
     tally.refused.update(refused.refusal.reason for refused in reference.refused)
-    if rejects is not None or sys.stderr.isatty():
-        click.echo(_summary(tally), err=True)
-    if model is not None and summaries is not None and out is not None:
-        write_summaries(model, Path(out), summaries)
-    if tally.refused:
-        click.get_current_context().exit(1)
+    return tally
 
 
 @contextmanager

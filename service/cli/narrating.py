@@ -83,19 +83,23 @@ def _stopping() -> Iterator[Event]:
 
 
 def wanted_model(summaries: str, out: str | None, rejects: str | None) -> LlmSettings:
-    """Return the model that is asked for summaries of a file of verdicts, before anything is judged.
+    """Return the model that is to write summaries of the verdicts in `out`, before anything is judged.
 
     Raises:
         OperatorError: the verdicts do not go to a file of their own, or the model's settings are wrong.
     """
-    if out in (None, "-") or (Path(str(out)).exists() and not Path(str(out)).is_file()):
+    from service.llm.client import opened
+
+    if out is None or out == "-" or (Path(out).exists() and not Path(out).is_file()):
         raise OperatorError("--summaries: expected with --out, and that a file")
     if summaries in (out, rejects):
         raise OperatorError("--summaries: expected a file of its own")
-    return load_settings(LlmSettings)
+    model = load_settings(LlmSettings)
+    with opened(model):  # for its files; what is open is not to be shared with the processes that judge
+        return model
 
 
-def write_summaries(model: LlmSettings, verdicts: Path, path: str) -> None:
+def write_summaries(model: LlmSettings, verdicts: str, path: str) -> None:
     """Write a summary for every verdict of a file, in its order; figures go to stderr."""
     from service.llm.client import opened
     from service.narrate.asking import telling
@@ -104,9 +108,9 @@ def write_summaries(model: LlmSettings, verdicts: Path, path: str) -> None:
 
     at_once = model.llm_concurrency
     with (
-        verdicts.open("rb") as lines,
-        written(path) as file,
         opened(model) as client,
+        Path(verdicts).open("rb") as lines,
+        written(path) as file,
         telling(Narrator(client), at_once) as threads,
     ):
         figures = tell_lines(Progress().track("summaries", lines), threads, at_once, file.write)
