@@ -95,7 +95,7 @@ def wanted_model(summaries: str, out: str | None, rejects: str | None) -> LlmSet
     if summaries in (out, rejects):
         raise OperatorError("--summaries: expected a file of its own")
     model = load_settings(LlmSettings)
-    with opened(model):  # for its files; what is open is not to be shared with the processes that judge
+    with opened(model):  # its files are read by that
         return model
 
 

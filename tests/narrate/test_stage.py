@@ -21,6 +21,7 @@ from narrate.records import HONEST, WORDS, record_of
 from schemas.summary import Author
 from schemas.validate import TURN_SUMMARY
 from service.cli import run
+from service.embedded.broker import free_port
 from service.narrate.metrics import NO_REASON
 from service.narrate.telling import REASONS
 from services import ROOT
@@ -170,7 +171,7 @@ def test_every_verdict_has_its_summary_in_the_verdicts_order(
     endpoint.answer = answered
     world = make_world(3)
     send(world, verdicts(120))
-    narrating = start(world, endpoint)
+    narrating = start(world, endpoint, "--log-level", "DEBUG")
     rows = summaries(world, 120)
     topics = world.settings.topics
     assert order(world, topics.turn_summaries) == order(world, topics.turn_verdicts)
@@ -186,7 +187,8 @@ def test_every_verdict_has_its_summary_in_the_verdicts_order(
     wait_for("no lag", lambda: narrating.series()[("narrator_lag_records",)] == 0 or None)
     assert narrating.end() == 0
     assert re.search(r"120 summaries: 120 by the model, 0 by the rule; \d+ requests", narrating.output)
-    assert narrating.output.startswith("narrating ")
+    assert "narrating " in narrating.output
+    assert not any(word in narrating.output for word in ("선거", "리안", "동생", *HONEST.values(), "S-1", "T-1"))
 
 
 def test_closed_label_sets_are_there_from_the_start(make_world: Make, endpoint: Endpoint, start: Start) -> None:
@@ -355,11 +357,30 @@ def test_two_narrators_share_the_verdicts_and_take_over_from_each_other(
     assert first_times(order(world, topics.turn_summaries)) == order(world, topics.turn_verdicts)
 
 
-def test_brokers_that_are_away_are_one_line(endpoint: Endpoint, start: Start, kafka: KafkaBroker) -> None:
+def test_topics_that_are_missing_and_brokers_that_are_away_are_one_line(
+    endpoint: Endpoint, start: Start, kafka: KafkaBroker
+) -> None:
     with world(kafka.bootstrap) as bare:
         missing = start(bare, endpoint)
         assert missing.wait() == 2
         assert "missing; `turnjudge topics create" in missing.output.splitlines()[-1]
+        bare.overrides["brokers"] = f"127.0.0.1:{free_port()}"
+        away = start(bare, endpoint)
+        assert away.wait() == 2
+        assert "no answer from the brokers" in away.output.splitlines()[-1]
+
+
+def test_wrong_settings_are_one_line(make_world: Make, endpoint: Endpoint, start: Start) -> None:
+    narrating = start(make_world(), endpoint)
+    port = narrating.address.rpartition(":")[2]
+    for option, wrong in (("--http-port", "x"), ("--http-port", port)):
+        other = start(make_world(), endpoint, option, wrong)
+        assert other.wait() == 2
+        assert len(other.output.splitlines()) == 1
+        assert "TURNJUDGE_NARRATOR_HTTP_PORT: expected a" in other.output
+    nameless = start(make_world(), endpoint, model="")
+    assert nameless.wait() == 2
+    assert nameless.output.startswith("turnjudge: TURNJUDGE_LLM_MODEL: expected")
 
 
 def test_a_broker_that_goes_away_and_comes_back_costs_no_summary(endpoint: Endpoint, start: Start) -> None:
