@@ -90,4 +90,4 @@ class Budget:
 
 def _word(what: str, used: float, limit: float) -> str:
     used_of = f"{used:g} of {limit:g}" if isinstance(limit, float) else f"{used} of {limit}"
-    return f"{used_of} {what} used, and one more answer could pass {variable_of(f'llm_max_{what}')}"
+    return f"{used_of} {what} used or under way, and one more answer could pass {variable_of(f'llm_max_{what}')}"

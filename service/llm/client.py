@@ -28,7 +28,7 @@ from service.llm.cache import Cache, cache
 from service.llm.holding import Holding
 from service.llm.protocol import Said, read_message, read_reply, read_status, request_body
 from service.llm.settings import LlmSettings
-from service.llm.wire import Arrived, Lost, Wire, wire
+from service.llm.wire import STOPPED, Arrived, Lost, Wire, wire
 from service.secret import Secret, read_secret
 
 logger = logging.getLogger(__name__)
@@ -136,7 +136,6 @@ class Client:
     def _is_over(self, state: RetryCallState) -> bool:
         return (
             stop_after_attempt(self._settings.llm_attempts)(state)
-            or self._stopped.is_set()
             or self._breaker.is_open
             or self._holding.left_s > self._settings.llm_timeout_s
         )
@@ -151,6 +150,8 @@ class Client:
                 return Failed(Trouble.RATE_LIMITED, f"the endpoint asked to be left alone for {held_s:.0f} s more")
             if held_s:
                 self._sleep(held_s)
+            if self._stopped.is_set():
+                return STOPPED
             admitted = self._breaker.admit()
             if admitted is None:
                 return Failed(Trouble.CIRCUIT_OPEN, "the endpoint kept failing and is left alone for a while")

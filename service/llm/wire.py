@@ -22,7 +22,7 @@ from service.llm.settings import LlmSettings
 
 MAX_BYTES: Final = 1024 * 1024
 _OK: Final = 200
-_STOPPED: Final = Failed(Trouble.UNREACHABLE, "stopped before an answer came")
+STOPPED: Final = Failed(Trouble.UNREACHABLE, "stopped before an answer came")
 # At INFO a line a request, at DEBUG the headers of replies; what matters of it is counted and logged here.
 _QUIET: Final = ("httpx", "httpcore")
 
@@ -59,12 +59,12 @@ class Wire:
         """Send a JSON body and wait for what comes of it."""
         with self._lock:
             if self._stopped:
-                return Lost(_STOPPED, sent=False)
+                return Lost(STOPPED, sent=False)
             sending = asyncio.run_coroutine_threadsafe(self._send(body), self._loop)
         try:
             return sending.result()
         except CancelledError:
-            return Lost(_STOPPED, sent=True)
+            return Lost(STOPPED, sent=True)
         except BaseException:  # an interrupt of the thread that waits
             sending.cancel()
             raise
@@ -89,7 +89,7 @@ class Wire:
         task = asyncio.current_task()
         assert task is not None
         if self._stopped:
-            return Lost(_STOPPED, sent=False)
+            return Lost(STOPPED, sent=False)
         self._tasks.add(task)
         try:
             async with asyncio.timeout(self._timeout_s):

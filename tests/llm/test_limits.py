@@ -57,7 +57,7 @@ def test_a_budget_of_calls_holds_across_threads(endpoint: Endpoint) -> None:
         last = asker.ask(question(99))
     assert last == (
         Trouble.BUDGET_SPENT,
-        "5 of 5 calls used, and one more answer could pass TURNJUDGE_LLM_MAX_CALLS",
+        "5 of 5 calls used or under way, and one more answer could pass TURNJUDGE_LLM_MAX_CALLS",
     )
 
 
@@ -83,7 +83,7 @@ def test_a_budget_of_tokens_or_money_is_never_passed(endpoint: Endpoint, limits:
         assert str(last.detail).endswith(name)  # type: ignore[union-attr]
         used, limit = asker.spent, next(iter(limits.values()))
         amount = used.money if "money" in name.lower() else used.prompt_tokens + used.completion_tokens
-        assert limit / 2 < amount <= limit
+        assert limit * 0.9 < amount <= limit
 
 
 def test_money_is_counted_at_the_prices(endpoint: Endpoint) -> None:
@@ -277,6 +277,8 @@ def test_the_breaker_by_the_clock() -> None:
     breaker.discard(unsent)
     trial = breaker.admit()
     assert trial is not None
+    assert [breaker.report(late, True), breaker.report(late, False)] == [Turn.NOTHING] * 2
+    assert breaker.admit() is None
     assert breaker.report(trial, True) is Turn.OPENED
     assert breaker.admit() is None
     now[0] = 20.0
@@ -299,6 +301,7 @@ def test_a_budget_that_is_spent_does_not_hold_the_breakers_one_try(endpoint: End
         while trouble(asker.ask(question(2))) is Trouble.CIRCUIT_OPEN:
             assert time.monotonic() < deadline
         assert trouble(asker.ask(question(3))) is Trouble.BUDGET_SPENT
+        assert asker.counted.breaker_open  # nobody has found that it answers again
 
 
 @pytest.mark.parametrize("reply", [slow(right(WORD)), status(429, "60")])
@@ -315,8 +318,11 @@ def test_stopping_ends_requests_and_pauses_at_once(endpoint: Endpoint, reply: Re
         assert came.wait(WAIT_S)
         asker.stop()
         kinds = {trouble(ended.result(WAIT_S)) for ended in asking}
-        assert kinds <= {Trouble.UNREACHABLE, Trouble.RATE_LIMITED}
+        assert kinds == {Trouble.UNREACHABLE}
+        calls = asker.spent.calls
+        assert calls <= 3
         assert trouble(asker.ask(question(9))) is Trouble.UNREACHABLE
+        assert asker.spent.calls == calls
 
 
 def test_the_end_of_the_block_ends_what_other_threads_ask(endpoint: Endpoint) -> None:
