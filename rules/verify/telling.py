@@ -75,13 +75,21 @@ def _slotted(text: str, record: Mapping[str, Any]) -> Slotted | None:
             continue
         if match.lastgroup is None and not _is_quotable(value, text[match.end() :], record):
             return None
-        parts += text[end : match.start()], value if value in LEVEL_WORDS else SLOT
+        shown, value = _shown(value)
+        parts += text[end : match.start()], shown
+        filled += [value] if SLOT in shown else ()
         end = match.end()
-        if value not in LEVEL_WORDS:
-            filled.append(value)
     parts.append(text[end:])
     told = _BOTH_FORMS.sub(lambda match: match[0].partition("(")[0], "".join(parts))
     return Slotted(told, tuple(filled))
+
+
+def _shown(value: str) -> tuple[str, str]:
+    """Return what stands for a value, and the value in its slot: a level stays, so that its side can be told."""
+    level, _, person = value.partition(" · ")
+    if level not in LEVEL_WORDS:
+        return SLOT, value
+    return (f"{level} {SLOT}", person) if person else (level, "")
 
 
 def _values(record: Mapping[str, Any]) -> Iterator[str]:
@@ -149,7 +157,7 @@ def _persons(record: Mapping[str, Any]) -> Iterator[str]:
     for column in ("rule_expected", "rule_observed"):
         _, _, person = (record[column] or "").partition(" · ")
         if person:
-            yield from (cleaned(nfc(person)), cleaned(nfc(record[column])))
+            yield cleaned(nfc(person))
 
 
 def _counted(text: str, record: Mapping[str, Any]) -> str | None:
@@ -165,7 +173,9 @@ def _counted(text: str, record: Mapping[str, Any]) -> str | None:
 
 def _is_worded(text: str, verdict: str) -> bool:
     """Tell whether a sentence claims the verdict, and is made of its words and phrases alone."""
-    if CLAIMS[verdict].search(text) is None or NEVER[verdict].search(text) is not None:
+    if CLAIMS[verdict].search(text) is None:
         return False
     rest = PHRASES[verdict].sub(" ", text)
+    if NEVER[verdict].search(rest) is not None:
+        return False
     return all(WORDS[verdict].fullmatch(word) for word in _SPACES.split(rest) if word)
