@@ -30,6 +30,8 @@ _WHO: Final = re.compile(
     "(답장|답변|대답|응답|답[하한했해]|캐릭터|이번)|카드|설정|앞선?|이전|지난|유저|사용자|"
     "없|않|못|잊|빠|놓[친쳐쳤]|모[른릅]|몰[라랐]"
 )
+_ASKED_FOR: Final = re.compile(f"{SLOT}[을를]? ?(?:이름을 )?[물묻]")
+_ABSENT: Final = re.compile(f"{SLOT}(?:이?라는 이름)?[이가은는] (?:[^,{SLOT}]{{1,12}} ?)?[없않빠]")
 _LACKS: Final = frozenset("없않못잊빠놓모몰")
 _LEFT_OUT: Final = re.compile("비어|건너|못")
 _NAMES: Final = re.compile("이름|세계관|고유명사")
@@ -38,7 +40,7 @@ _NAMES: Final = re.compile("이름|세계관|고유명사")
 def stand_right(text: str, values: Sequence[str], record: Mapping[str, Any]) -> bool:
     """Tell whether a slotted sentence puts what the card asks and what the reply does each on its own side."""
     verdict = record["verdict"]
-    if verdict == VerdictWord.FORGOT and not _reply_lacks(text):
+    if verdict == VerdictWord.FORGOT and not (_reply_lacks(text) and _asks_role(text, values, record)):
         return False
     if verdict not in (VerdictWord.SPEECH_BROKEN, VerdictWord.KEPT):
         return not any(level in text for level in LEVEL_WORDS)
@@ -67,6 +69,16 @@ def _reply_lacks(text: str) -> bool:
         elif not answering:
             return False
     return True
+
+
+def _asks_role(text: str, values: Sequence[str], record: Mapping[str, Any]) -> bool:
+    """Tell whether it is not the name that was asked for, and not the role that is absent."""
+    target = cleaned(nfc(record["recall_target"] or ""))
+    roles = {row["value"] for row in record["evidence"] if row["field"] == "entity_roles"}
+    shown = {cleaned(nfc(role)) for role in roles if isinstance(role, str)} - {target}
+    return all(_at(text, values, match) != target or not shown for match in _ASKED_FOR.finditer(text)) and all(
+        _at(text, values, match) not in shown for match in _ABSENT.finditer(text)
+    )
 
 
 def _parts(rule: str | None) -> tuple[str, str]:
