@@ -87,7 +87,7 @@ class Client:
 
         Raises:
             ValueError: a name or a schema that is none.
-        TypeError: text that cannot be written as UTF-8 (a lone surrogate).
+            TypeError: text that cannot be written as UTF-8 (a lone surrogate).
         """
         if not _NAME.fullmatch(ask.name):
             raise ValueError("the name of a schema: expected letters, digits, '_', '-', at most 64")

@@ -1,5 +1,6 @@
 """The chat protocol: a question as a request's body, and a reply's body read strictly. Pure."""
 
+import json
 from http import HTTPStatus
 from http.client import responses
 from typing import Any, Final, NamedTuple
@@ -64,6 +65,15 @@ class _Counted(BaseModel):
     completion_tokens: int = Field(ge=0, le=10**9)
 
 
+class _RepeatedKey(ValueError):
+    """An object holds a key twice."""
+
+
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise _RepeatedKey
+
+
 def read_reply(body: bytes) -> tuple[Said | Failed, Usage | None]:
     """Read the body of a reply with status 200; the usage is None where the endpoint did not give one that counts."""
     try:
@@ -75,10 +85,15 @@ def read_reply(body: bytes) -> tuple[Said | Failed, Usage | None]:
 
 
 def read_message(text: str) -> Said | Failed:
-    """Parse a message as JSON, strictly: prose around it or a code fence is not JSON."""
+    """Parse a message as JSON, strictly: prose around it or a code fence is not JSON, and no key stands twice.
+
+    The parser would take the last of two equal keys, so that `{"pass": false, …, "pass": true}` said what it unsays.
+    """
     try:
-        return Said(text, parse(text.encode()))
-    except (Malformed, UnicodeEncodeError):
+        content = parse(text.encode())
+        json.loads(text, object_pairs_hook=_refuse_repeated)
+        return Said(text, content)
+    except (Malformed, UnicodeEncodeError, _RepeatedKey):
         return Failed(Trouble.NOT_JSON, "the answer is not JSON")
 
 

@@ -75,6 +75,7 @@ LASTING: dict[str, tuple[Reply, Trouble]] = {
     "a code fence": (plain('```json\n{"word": "x"}\n```'), Trouble.NOT_JSON),
     "prose before": (plain('Sure! {"word": "x"}'), Trouble.NOT_JSON),
     "prose behind": (plain('{"word": "x"} Done.'), Trouble.NOT_JSON),
+    "a key that stands twice": (plain('{"word": "x", "word": "y"}'), Trouble.NOT_JSON),
     "two values": (plain('{"word": "x"}{"word": "y"}'), Trouble.NOT_JSON),
     "half a value": (plain('{"word": "x"'), Trouble.NOT_JSON),
     "single quotes": (plain("{'word': 'x'}"), Trouble.NOT_JSON),
