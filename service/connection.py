@@ -17,6 +17,7 @@ from kafka.errors import (
 )
 
 from service.errors import OperatorError
+from service.secret import read_secret
 from service.settings import KafkaSettings
 
 if TYPE_CHECKING:
@@ -25,15 +26,6 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT_S: Final = 8.0
 _CLIENT_ID: Final = "turnjudge"
 _LINE_CHARS: Final = 300
-
-
-class _Secret(str):
-    """A password as the clients take it; their logs, which print the dictionaries they are given, get stars."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "'***'"
 
 
 def client_options(settings: KafkaSettings) -> dict[str, Any]:
@@ -110,21 +102,12 @@ def _no_password() -> str:
 
 
 def _password(settings: KafkaSettings) -> str | None:
-    if settings.sasl_password_file is None:
-        return None
-    try:
-        password = settings.sasl_password_file.read_text("utf-8").rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise OperatorError(f"TURNJUDGE_SASL_PASSWORD_FILE: expected a file in UTF-8 ({_why(error)})") from None
-    if not password:
-        raise OperatorError("TURNJUDGE_SASL_PASSWORD_FILE: expected a file that is not empty")
-    return _Secret(password)
+    file = settings.sasl_password_file
+    return None if file is None else read_secret("TURNJUDGE_SASL_PASSWORD_FILE", file)
 
 
 def _why(error: Exception) -> str:
     """Name an error without what a file holds: the system's word, or OpenSSL's."""
-    if isinstance(error, UnicodeDecodeError):
-        return "not UTF-8"
     if isinstance(error, ssl.SSLError):
         return error.reason or "not PEM"
     return getattr(error, "strerror", None) or str(error)

@@ -218,7 +218,7 @@ class Metrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the series and say nothing new
         self.registry = registry if registry is not None else CollectorRegistry(auto_describe=True)
         for metric in METRICS:
-            setattr(self, metric.attribute, _built(metric, self.registry))
+            setattr(self, metric.attribute, built(metric, self.registry))
         self.records_consumed.labels(topic=source_topic)
         self._models = _Capped(max_models)
         self._topics = _Capped(max_topics)
@@ -289,11 +289,12 @@ class _Capped:
         return value
 
 
-def _built(metric: Metric, registry: CollectorRegistry) -> Any:
+def built(metric: Metric, registry: CollectorRegistry) -> Any:
+    """Make a row's metric in a registry; series whose labels are closed sets begin at 0."""
     options: dict[str, Any] = {"buckets": metric.buckets} if metric.buckets else {}
     names = [label.name for label in metric.labels]
-    built = metric.kind(metric.name, metric.help, names, registry=registry, **options)
+    made = metric.kind(metric.name, metric.help, names, registry=registry, **options)
     if names and all(label.values for label in metric.labels):
         for values in product(*(label.values for label in metric.labels)):
-            built.labels(*values)
-    return built
+            made.labels(*values)
+    return made

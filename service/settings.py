@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from rules.profile import PROFILE_NAMES
@@ -54,12 +55,13 @@ _Group = Annotated[str, _matching(_GROUP), Expected("a group name (letters, digi
 _Profile = Annotated[str, AfterValidator(_profile), Expected("one of " + ", ".join(PROFILE_NAMES))]
 _Address = Annotated[str, Field(min_length=1), Expected("a host name or an address")]
 _Text = Annotated[str | None, Expected("text")]
-_File = Annotated[Path | None, Expected("the path of a file")]
-_Switch = Annotated[bool, Expected("true or false")]
-_Count = Annotated[int, Field(ge=1, le=1_000_000), Expected("a whole number from 1 to 1000000")]
+File = Annotated[Path | None, Expected("the path of a file")]
+Switch = Annotated[bool, Expected("true or false")]
+Count = Annotated[int, Field(ge=1, le=1_000_000), Expected("a whole number from 1 to 1000000")]
 _Bytes = Annotated[int, Field(ge=1_024, le=16 * 1024 * 1024), Expected("a number of bytes from 1024 to 16777216")]
 _Port = Annotated[int, Field(ge=0, le=65_535), Expected("a port from 0 to 65535")]
-_Seconds = Annotated[
+_OwnPort = Annotated[Annotated[int, Field(ge=0, le=65_535)] | None, Expected("a port from 0 to 65535")]
+Seconds = Annotated[
     float, Field(gt=0, le=86_400, allow_inf_nan=False), Expected("a number of seconds over 0, at most 86400")
 ]
 _Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), Expected("a share over 0, at most 1")]
@@ -111,9 +113,9 @@ class JudgingSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
 
     profile: _Profile = Field("seed", description="judging profile of a card that names none")
-    profile_file: _File = Field(None, description="words of your own for the extended profile, a TOML file")
+    profile_file: File = Field(None, description="words of your own for the extended profile, a TOML file")
     max_record_bytes: _Bytes = Field(256 * 1024, description="largest record that is judged, in bytes")
-    max_names: _Count = Field(256, description="most names a turn may list")
+    max_names: Count = Field(256, description="most names a turn may list")
 
     @property
     def caps(self) -> Caps:
@@ -129,12 +131,12 @@ class KafkaSettings(JudgingSettings):
     security_protocol: _Protocol = Field("PLAINTEXT", description="PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL")
     sasl_mechanism: _Mechanism = Field(None, description="PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")
     sasl_username: _Text = Field(None, description="user name for SASL")
-    sasl_password_file: _File = Field(None, description="file that holds the password for SASL")
-    ssl_ca_file: _File = Field(None, description="certificates to trust (PEM); the system's if not set")
-    ssl_cert_file: _File = Field(None, description="our own certificate (PEM), if the brokers ask for one")
-    ssl_key_file: _File = Field(None, description="the key of our own certificate (PEM, without a password)")
-    allow_plain_without_tls: _Switch = Field(False, description="let SASL PLAIN send the password unencrypted")
-    idempotent: _Switch = Field(True, description="idempotent producers; off only for brokers that lack them")
+    sasl_password_file: File = Field(None, description="file that holds the password for SASL")
+    ssl_ca_file: File = Field(None, description="certificates to trust (PEM); the system's if not set")
+    ssl_cert_file: File = Field(None, description="our own certificate (PEM), if the brokers ask for one")
+    ssl_key_file: File = Field(None, description="the key of our own certificate (PEM, without a password)")
+    allow_plain_without_tls: Switch = Field(False, description="let SASL PLAIN send the password unencrypted")
+    idempotent: Switch = Field(True, description="idempotent producers; off only for brokers that lack them")
     topic_chat_turns: _Topic = Field("chat-turns", description="topic of the turns to judge")
     topic_turn_verdicts: _Topic = Field("turn-verdicts", description="topic of the verdicts")
     topic_turn_dead_letters: _Topic = Field("turn-dead-letters", description="topic of records that had no verdict")
@@ -163,24 +165,22 @@ class KafkaSettings(JudgingSettings):
         for names, kind, wanted in ((_SASL, "SASL_", "SASL_SSL"), (_TLS, "SSL", "SSL or SASL_SSL")):
             given = [name for name in names if getattr(self, name) is not None]
             if given and kind not in protocol:
-                raise ValueError(_line("security_protocol", f"{wanted}, because of {_env(given[0])}"))
+                raise ValueError(line_of("security_protocol", f"{wanted}, because of {variable_of(given[0])}"))
         missing = [name for name in _SASL if "SASL_" in protocol and getattr(self, name) is None]
         if missing:
-            raise ValueError(_line(missing[0], f"a value, because of {_env('security_protocol')}"))
+            raise ValueError(line_of(missing[0], f"a value, because of {variable_of('security_protocol')}"))
         if self.ssl_key_file is not None and self.ssl_cert_file is None:
-            raise ValueError(_line("ssl_cert_file", f"a file, because of {_env('ssl_key_file')}"))
+            raise ValueError(line_of("ssl_cert_file", f"a file, because of {variable_of('ssl_key_file')}"))
         if (self.sasl_mechanism, protocol) == ("PLAIN", "SASL_PLAINTEXT") and not self.allow_plain_without_tls:
-            plain = (
-                f"SASL_SSL for SASL PLAIN, or {_env('allow_plain_without_tls')}=true to send the password unencrypted"
-            )
-            raise ValueError(_line("security_protocol", plain))
+            allowing = f"{variable_of('allow_plain_without_tls')}=true to send the password unencrypted"
+            raise ValueError(line_of("security_protocol", f"SASL_SSL for SASL PLAIN, or {allowing}"))
         return self
 
     @model_validator(mode="after")
     def _topics_differ(self) -> Self:
         for name in (name for name in KafkaSettings.model_fields if name.startswith("topic_")):
             if self.topics.count(getattr(self, name)) > 1:
-                raise ValueError(_line(name, "a name that no other topic has"))
+                raise ValueError(line_of(name, "a name that no other topic has"))
         return self
 
 
@@ -190,31 +190,42 @@ class WorkerSettings(KafkaSettings):
     entity_ttl_s: _Ttl = Field(30 * 86_400, description="how long a name is remembered, in seconds of record time")
     http_host: _Address = Field("127.0.0.1", description="address of /metrics, /healthz and /readyz")
     http_port: _Port = Field(9464, description="port of /metrics, /healthz and /readyz; 0 takes a free one")
-    stop_deadline_s: _Seconds = Field(25.0, description="longest time to drain after SIGTERM, in seconds")
-    session_timeout_s: _Seconds = Field(10.0, description="silence after which the group gives up a worker, in seconds")
-    heartbeat_interval_s: _Seconds = Field(3.0, description="time between heartbeats to the group, in seconds")
-    rebalance_timeout_s: _Seconds = Field(60.0, description="longest time the group waits to rebalance, in seconds")
-    settle_timeout_s: _Seconds = Field(10.0, description="grace for the running batch at a rebalance, in seconds")
-    max_fault_run: _Count = Field(20, description="turns that fail in a row by our own fault before the worker stops")
+    stop_deadline_s: Seconds = Field(25.0, description="longest time to drain after SIGTERM, in seconds")
+    session_timeout_s: Seconds = Field(10.0, description="silence after which the group gives up a worker, in seconds")
+    heartbeat_interval_s: Seconds = Field(3.0, description="time between heartbeats to the group, in seconds")
+    rebalance_timeout_s: Seconds = Field(60.0, description="longest time the group waits to rebalance, in seconds")
+    settle_timeout_s: Seconds = Field(10.0, description="grace for the running batch at a rebalance, in seconds")
+    max_fault_run: Count = Field(20, description="turns that fail in a row by our own fault before the worker stops")
     max_fault_ratio: _Share = Field(
         0.1, description="share of the last 1000 turns that may fail by our own fault before the worker stops"
     )
-    stall_timeout_s: _Seconds = Field(
+    stall_timeout_s: Seconds = Field(
         300.0, description="time without progress, with lag left, before the worker ends itself, in seconds"
     )
-    max_models: _Count = Field(50, description="models that get a metric label of their own; the rest is 'other'")
-    max_topics: _Count = Field(200, description="forbidden topics that get a metric label; the rest is 'other'")
+    max_models: Count = Field(50, description="models that get a metric label of their own; the rest is 'other'")
+    max_topics: Count = Field(200, description="forbidden topics that get a metric label; the rest is 'other'")
     log_level: _LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
 
     @model_validator(mode="after")
     def _times_fit(self) -> Self:
         if self.heartbeat_interval_s * 3 > self.session_timeout_s:
-            raise ValueError(_line("heartbeat_interval_s", f"at most a third of {_env('session_timeout_s')}"))
+            raise ValueError(line_of("heartbeat_interval_s", f"at most a third of {variable_of('session_timeout_s')}"))
         if self.rebalance_timeout_s <= 2 * self.settle_timeout_s:
-            raise ValueError(_line("rebalance_timeout_s", f"more than twice {_env('settle_timeout_s')}"))
+            raise ValueError(line_of("rebalance_timeout_s", f"more than twice {variable_of('settle_timeout_s')}"))
         if self.stall_timeout_s <= self.rebalance_timeout_s:
-            raise ValueError(_line("stall_timeout_s", f"more than {_env('rebalance_timeout_s')}"))
+            raise ValueError(line_of("stall_timeout_s", f"more than {variable_of('rebalance_timeout_s')}"))
         return self
+
+
+class NarratorSettings(KafkaSettings):
+    """What the narrator needs besides its model's endpoint."""
+
+    narrator_http_port: _OwnPort = Field(
+        None,
+        description="port of the narrator's /metrics and /healthz on 127.0.0.1; 0 takes a free one, none opens none",
+    )
+    stop_deadline_s: Seconds = Field(25.0, description="longest time to drain after SIGTERM, in seconds")
+    log_level: _LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
 
 
 S = TypeVar("S", bound=BaseSettings)
@@ -234,26 +245,30 @@ def load_settings(cls: type[S], **overrides: Any) -> S:
     if not first["loc"]:
         raise OperatorError(str(first["ctx"]["error"]))
     name = str(first["loc"][0])
-    raise OperatorError(_line(name, _expectation(cls.model_fields[name])))
+    raise OperatorError(line_of(name, _expectation(cls.model_fields[name])))
 
 
 def variables(cls: type[BaseSettings]) -> tuple[Variable, ...]:
     """List the environment variables of a class of settings, in the order of its fields."""
     return tuple(
-        Variable(_env(name), "" if field.default is None else _text(field.default), field.description or "")
+        Variable(variable_of(name), _text(field.default), field.description or "")
         for name, field in cls.model_fields.items()
     )
 
 
-def _env(name: str) -> str:
+def variable_of(name: str) -> str:
+    """Return the environment variable of a field."""
     return PREFIX + name.upper()
 
 
-def _line(name: str, expected: str) -> str:
-    return f"{_env(name)}: expected {expected}"
+def line_of(name: str, expected: str) -> str:
+    """Return the operator's line about a field that holds something else than was expected."""
+    return f"{variable_of(name)}: expected {expected}"
 
 
 def _text(default: Any) -> str:
+    if default is None or default is PydanticUndefined:
+        return ""
     if isinstance(default, bool):
         return str(default).lower()
     return f"{default:g}" if isinstance(default, float) else str(default)

@@ -1,4 +1,4 @@
-"""Show verdicts and dead letters as they come: lines for people, or JSON Lines for programs."""
+"""Show verdicts, summaries and dead letters as they come: lines for people, or JSON Lines for programs."""
 
 import unicodedata
 from base64 import b64encode
@@ -8,6 +8,7 @@ from typing import Any, Final
 import orjson
 from rich.text import Text
 
+from schemas.summary import Author
 from schemas.verdict import VerdictWord
 from service.decode import Malformed, parse
 from service.scan import Offsets, batches, follow, partitions, reader
@@ -80,8 +81,8 @@ def _newest(batched: Iterator[list[Any]], most: int) -> list[Any]:
     return found[-most:] if most else []
 
 
-def verdict_line(record: Any) -> bytes:
-    """Return a verdict as a line of JSON: the record's value."""
+def value_line(record: Any) -> bytes:
+    """Return a verdict or a summary as a line of JSON: the record's value."""
     value: bytes = record.value or b"null"
     return value.replace(b"\n", b" ") + b"\n"  # in JSON a line break can only stand between tokens
 
@@ -104,6 +105,19 @@ def verdict_text(value: bytes) -> Text:
     if hedge is not None:
         text.append("\n    " + visible(str(hedge)), style="dim")
     return text
+
+
+def summary_text(value: bytes) -> Text:
+    """Return a summary for people: who wrote it, the turn, the sentence; a rule's with why it is not a model's."""
+    try:
+        row = parse(value)
+        by, model, reason, summary = row["by"], row["model"], row["reason"], str(row["summary"])
+        who = f"{row['session_id']} · {row['turn_id']}"
+    except (Malformed, TypeError, KeyError):
+        return Text("not a summary", style="red")
+    author = ("모델 요약", "bold blue") if by == Author.MODEL else ("규칙 요약", "green")
+    detail = model if by == Author.MODEL else reason
+    return Text.assemble(author, "  ", (visible(f"{who} · {detail}"), "dim"), "\n    ", visible(summary))
 
 
 def letter_fields(record: Any, *, show_value: bool) -> dict[str, Any]:

@@ -26,17 +26,29 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """One opinion: whether the step is there, why, and the words of the output that show it."""
+    """One opinion: whether the step is there, why, and the words of the output that show it.
+
+    `model` is the name of the model that wrote it; None where that is not known, or people did.
+    """
 
     is_pass: bool
     reason: str
     quote: str
+    model: str | None = None
 
 
 class Failure(NamedTuple):
-    """An opinion that could not be had: a time limit, an answer that is none; the message names no text."""
+    """An opinion that could not be had: a time limit, an answer that is none; the message names no text.
+
+    `code` is one of a few words, by which such opinions are counted.
+    """
 
     message: str
+    code: str = "no_answer"
+
+
+NO_QUOTE: Final = Failure("the answer passes the step but quotes nothing", "no_quote")
+INVENTED_QUOTE: Final = Failure("the answer quotes what does not stand in the output", "invented_quote")
 
 
 class FlowJudge(Protocol):
@@ -48,18 +60,23 @@ class FlowJudge(Protocol):
 
 
 class Quorum(NamedTuple):
-    """`votes` of `of` opinions must say PASS; of fewer that count, the same share."""
+    """`votes` of `of` opinions must say PASS; of fewer that count, no smaller share.
+
+    Where `is_more`, the share must be larger than that.
+    """
 
     votes: int
     of: int
+    is_more: bool = False
 
     def is_met(self, passing: int, valid: int) -> bool:
         """Tell whether so many of those that count are enough."""
-        return passing * self.of > (self.votes - 1) * valid
+        had, needed = passing * self.of, self.votes * valid
+        return had > needed or (had == needed and not self.is_more)
 
 
 # More than half of those that count, however many they are.
-MAJORITY: Final = Quorum(2, 2)
+MAJORITY: Final = Quorum(1, 2, is_more=True)
 
 
 class Votes(NamedTuple):
@@ -79,7 +96,8 @@ class StepResult(NamedTuple):
     """What came of a step: SKIPPED steps were not asked, because one before them did not pass.
 
     `quote` is where the step stands, in the output as it came; `is_out_of_order` says that it stands only before the
-    step that precedes it.
+    step that precedes it. `model` is the name of the model that wrote reason and quote, as far as one did. `lost` are
+    the codes of the opinions that cast no vote, in their order.
     """
 
     step: Step
@@ -88,6 +106,8 @@ class StepResult(NamedTuple):
     quote: Place | None = None
     is_out_of_order: bool = False
     votes: Votes = Votes(0, 0, 0)
+    model: str | None = None
+    lost: tuple[str, ...] = ()
 
 
 class _Vote(NamedTuple):
@@ -96,6 +116,7 @@ class _Vote(NamedTuple):
     is_pass: bool
     reason: str
     span: tuple[int, int] | None
+    model: str | None
     is_out_of_order: bool = False
 
 
@@ -125,36 +146,36 @@ def _decide(
     votes = [_vote(opinion, output, after) for opinion in opinions]
     valid = [vote for vote in votes if isinstance(vote, _Vote)]
     passing = [vote for vote in valid if vote.is_pass]
-    count = Votes(len(votes), len(valid), len(passing))
+    failures = [vote for vote in votes if isinstance(vote, Failure)]
+    count, lost = Votes(len(votes), len(valid), len(passing)), tuple(failure.code for failure in failures)
     if not valid:
-        message = next((vote.message for vote in votes if isinstance(vote, Failure)), "no answer")
-        return StepResult(step, Word.ERROR, message, votes=count), after
-    if quorum.is_met(len(passing), len(valid)):
+        message = failures[0].message if failures else "no answer"
+        return StepResult(step, Word.ERROR, message, votes=count, lost=lost), after
+    is_met = quorum.is_met(len(passing), len(valid))
+    if is_met:
         # Of several quotes the earliest leaves the most room for the steps that follow.
         chosen = min(passing, key=lambda vote: vote.span or (0, 0))
-        start = chosen.span[0] if chosen.span else after
-        return StepResult(step, Word.PASS, chosen.reason, _place(chosen, output), votes=count), start
-    failing = next(vote for vote in valid if not vote.is_pass)
-    return (
-        StepResult(step, Word.FAIL, failing.reason, _place(failing, output), failing.is_out_of_order, count),
-        after,
-    )
+    else:
+        chosen = next(vote for vote in valid if not vote.is_pass)
+    word, place = Word.PASS if is_met else Word.FAIL, _place(chosen, output)
+    result = StepResult(step, word, chosen.reason, place, chosen.is_out_of_order, count, chosen.model, lost)
+    return result, chosen.span[0] if is_met and chosen.span else after
 
 
 def _vote(opinion: Answer | Failure, output: Folded, after: int) -> _Vote | Failure:
     if isinstance(opinion, Failure):
         return opinion
-    is_pass, reason, quote = opinion
+    is_pass, reason, quote, model = opinion
     folded = nfc(quote)
     if not folded or folded.isspace():
-        return Failure("the answer passes the step but quotes nothing") if is_pass else _Vote(False, reason, None)
+        return NO_QUOTE if is_pass else _Vote(False, reason, None, model)
     start = output.text.find(folded, after + 1)
     if start >= 0:
-        return _Vote(is_pass, reason, (start, start + len(folded)))
+        return _Vote(is_pass, reason, (start, start + len(folded)), model)
     start = output.text.find(folded)
     if start < 0:
-        return Failure("the answer quotes what does not stand in the output")
-    return _Vote(False, reason, (start, start + len(folded)), is_out_of_order=is_pass)
+        return INVENTED_QUOTE
+    return _Vote(False, reason, (start, start + len(folded)), model, is_out_of_order=is_pass)
 
 
 def _place(vote: _Vote, output: Folded) -> Place | None:

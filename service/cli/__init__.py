@@ -33,10 +33,11 @@ ENTRIES: Final = (
     Entry("judge", "service.cli.judging", "judge", "Judge a file of turns."),
     Entry("verify", "service.cli.judging", "verify", "Check a file of verdicts again, by the ten items."),
     Entry("worker", "service.cli.worker", "worker", "Judge chat turns from Kafka until it is told to stop."),
+    Entry("narrate", "service.cli.narrating", "narrate", "Publish a summary of each verdict, in a model's words."),
     Entry("demo", "service.cli.worker", "demo", "Show a sample chat judged live, on an embedded broker."),
     Entry("topics", "service.cli.kafka", "topics", "Create the topics."),
     Entry("load", "service.cli.kafka", "load", "Load cards, a lexicon or turns from a file."),
-    Entry("tail", "service.cli.kafka", "tail", "Follow verdicts or dead letters."),
+    Entry("tail", "service.cli.kafka", "tail", "Follow verdicts, summaries or dead letters."),
     Entry("replay", "service.cli.kafka", "replay", "Send dead letters of a reason to be judged again."),
     Entry("forget", "service.cli.kafka", "forget", "Ask the worker to forget a session."),
     Entry(

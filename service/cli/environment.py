@@ -6,8 +6,8 @@ from pydantic_settings import BaseSettings
 from service.settings import variables
 
 
-def naming(settings: type[BaseSettings]) -> type[click.Command]:
-    """Return a kind of command whose `--help` ends with the environment variables of a class of settings."""
+def naming(*settings: type[BaseSettings]) -> type[click.Command]:
+    """Return a kind of command whose `--help` ends with the environment variables of classes of settings."""
 
     class Command(click.Command):
         def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -17,7 +17,8 @@ def naming(settings: type[BaseSettings]) -> type[click.Command]:
                 formatter.write_dl(
                     [
                         (name, description + (f" [default: {default}]" if default else ""))
-                        for name, default, description in variables(settings)
+                        for each in settings
+                        for name, default, description in variables(each)
                     ]
                 )
 

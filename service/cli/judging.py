@@ -13,6 +13,7 @@ import orjson
 
 from rules.verify import ITEMS
 from schemas.turn import Turn
+from service.cli.narrating import wanted_model, write_summaries
 from service.cli.options import CAPS, PROFILE_FILE, Option, order_option, profile_option
 from service.decode import Caps
 from service.errors import OperatorError
@@ -86,19 +87,38 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--out", metavar="FILE", help="Where the verdicts go; without it, stdout.")
 @click.option("--rejects", metavar="FILE", help="Where rows without a verdict go, as JSONL; without it, stderr.")
 @click.option(
+    "--summaries",
+    metavar="FILE",
+    help="Where summaries of the verdicts in --out go, as JSONL in their order; the model of TURNJUDGE_LLM_URL is "
+    "asked for each, and where it gives none that may be taken the rule's sentence stands.",
+)
+@click.option(
     "--jobs",
     type=click.IntRange(min=1, max=_MAX_JOBS),
     default=1,
     show_default=True,
     help="Processes that judge; each takes whole sessions, and the output is the same to the byte.",
 )
-def judge(turns: str, against: _Against, out: str | None, rejects: str | None, jobs: int) -> None:
+def judge(
+    turns: str, against: _Against, out: str | None, rejects: str | None, summaries: str | None, jobs: int
+) -> None:
     """Judge TURNS, a file of chat turns (JSONL, or CSV by its name; - is JSONL from stdin).
 
     Writes one verdict a line, in the order of the turns, and nothing else. A row that is refused, or whose character
     has no card, is reported as file:line: reason: field: expectation; the rest is judged, and the exit code is 1.
     """
     _refuse_same((turns, against.cards, against.lexicon), (out, rejects))
+    model = None if summaries is None else wanted_model(summaries, out, rejects)
+    tally = _judge(turns, against, out, rejects, jobs)
+    if rejects is not None or sys.stderr.isatty():
+        click.echo(_summary(tally), err=True)
+    if model is not None:
+        write_summaries(model, str(out), str(summaries))
+    if tally.refused:
+        click.get_current_context().exit(1)
+
+
+def _judge(turns: str, against: _Against, out: str | None, rejects: str | None, jobs: int) -> Tally:
     reference = against.read()
     with ExitStack() as stack:
         source = stack.enter_context(turn_file(turns, against.caps, again=against.order is Order.ID))
@@ -111,10 +131,7 @@ def judge(turns: str, against: _Against, out: str | None, rejects: str | None, j
         gc.freeze()
         tally = judge_file(source, judging, against.order, result.write, reject, _tracked)
     tally.refused.update(refused.refusal.reason for refused in reference.refused)
-    if rejects is not None or sys.stderr.isatty():
-        click.echo(_summary(tally), err=True)
-    if tally.refused:
-        click.get_current_context().exit(1)
+    return tally
 
 
 @contextmanager

@@ -21,10 +21,16 @@ from service.replay import Done
 from service.replay import replay as replay_letters
 from service.settings import KafkaSettings, load_settings
 from service.stream.topics import create_topics
-from service.tail import letter_line, letter_text, records, verdict_line, verdict_text, visible
+from service.tail import letter_line, letter_text, records, summary_text, value_line, verdict_text, visible
 
 _Command: Final = naming(KafkaSettings)
 _LISTED: Final = 20
+# What can be tailed, and its field among the topics.
+_TAILED: Final = {
+    "verdicts": "turn_verdicts",
+    "summaries": "turn_summaries",
+    "dead-letters": "turn_dead_letters",
+}
 
 _yes = click.option("--yes", is_flag=True, help="Publish without asking.")
 
@@ -179,7 +185,7 @@ def _progress(what: str) -> Iterator[Callable[[], None]]:
 
 
 @click.command(cls=_Command)
-@click.argument("what", type=click.Choice(["verdicts", "dead-letters"]))
+@click.argument("what", type=click.Choice(list(_TAILED)))
 @click.option("--from-beginning", is_flag=True, help="Begin with the oldest record there is.")
 @click.option("--follow/--no-follow", default=True, show_default=True, help="Go on with what comes, until interrupted.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="End after N records.")
@@ -200,14 +206,15 @@ def tail(
     show_value: bool,
     brokers: str | None,
 ) -> None:
-    """Show verdicts, or dead letters with their reason and place but without the turn's text.
+    """Show verdicts, summaries, or dead letters with their reason and place but without the turn's text.
+
+    A summary is marked 모델 요약 where a model wrote it, and 규칙 요약, with why, where the rule's sentence stands.
 
     With --no-follow and not --from-beginning these are the last 10, or the last N of --limit.
     """
     settings = _settings(brokers)
-    verdicts = what == "verdicts"
-    topic = settings.topics.turn_verdicts if verdicts else settings.topics.turn_dead_letters
-    write = _writer(form or ("pretty" if sys.stdout.isatty() else "jsonl"), verdicts, show_value)
+    topic = getattr(settings.topics, _TAILED[what])
+    write = _writer(form or ("pretty" if sys.stdout.isatty() else "jsonl"), what, show_value)
     for record in records(settings, topic, from_beginning=from_beginning, following=follow, limit=limit):
         if record is None:
             sys.stdout.flush()
@@ -215,14 +222,16 @@ def tail(
             write(record)
 
 
-def _writer(form: str, verdicts: bool, show_value: bool) -> Callable[[Any], None]:
+def _writer(form: str, what: str, show_value: bool) -> Callable[[Any], None]:
     out = sys.stdout.buffer
+    text = summary_text if what == "summaries" else verdict_text
+    letters = what == "dead-letters"
 
     def jsonl(record: Any) -> None:
-        out.write(verdict_line(record) if verdicts else letter_line(record, show_value=show_value))
+        out.write(letter_line(record, show_value=show_value) if letters else value_line(record))
 
     def pretty(record: Any) -> None:
-        console.print(verdict_text(record.value or b"") if verdicts else letter_text(record, show_value=show_value))
+        console.print(letter_text(record, show_value=show_value) if letters else text(record.value or b""))
 
     if form == "jsonl":
         return jsonl

@@ -3,13 +3,15 @@
 import gc
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
-from rules.oracle.case import Asking
+from rules.oracle.case import Asking, CaseResult
+from service.cli.environment import naming
+from service.cli.flow import Flow, judging_flows
 from service.cli.reporting import reports
 from service.errors import OperatorError
 from service.evaluate.oracle.baseline import compare, read_baseline
@@ -17,8 +19,12 @@ from service.evaluate.oracle.linting import lint_dataset
 from service.evaluate.oracle.reading import Bad
 from service.evaluate.oracle.reporting import Run, report_of
 from service.evaluate.oracle.running import Inputs, RefusedError, read_inputs, run
+from service.evaluate.oracle.saving import Saving
 from service.evaluate.report.value import Fact, Kind, Report
 from service.files.readers import STDIN
+from service.files.writing import written
+from service.llm.asking import Spent
+from service.llm.settings import LlmSettings
 
 T = TypeVar("T")
 
@@ -26,7 +32,7 @@ LINT: Final = "lint"
 _SHOWN_BAD: Final = 200
 
 
-class _Oracle(click.Command):
+class _Oracle(naming(LlmSettings)):  # type: ignore[misc]
     """A command that hands over to `oracle lint` when its first argument says so; a dataset of that name is ./lint."""
 
     def make_context(
@@ -35,7 +41,8 @@ class _Oracle(click.Command):
         """Make the context of the one command or the other."""
         if args[:1] == [LINT]:
             return lint.make_context(f"{info_name} {LINT}", args[1:], parent, **extra)
-        return super().make_context(info_name, args, parent, **extra)
+        context: click.Context = super().make_context(info_name, args, parent, **extra)
+        return context
 
 
 class _Bar(NamedTuple):
@@ -50,12 +57,7 @@ class _Bar(NamedTuple):
 @click.option(
     "--outputs", required=True, metavar="FILE", help="Outputs, JSONL: {id, output}, or {id, attempt, output} for more."
 )
-@click.option(
-    "--flow-answers",
-    metavar="FILE",
-    help="Answers to flow steps, JSONL: {id, step, pass, quote, reason, attempt}; several to a step are votes. Without "
-    "it, a case with a flow is an ERROR.",
-)
+@judging_flows
 @click.option(
     "--retries",
     type=click.IntRange(min=0),
@@ -78,7 +80,7 @@ class _Bar(NamedTuple):
 def oracle(
     dataset: str,
     outputs: str,
-    flow_answers: str | None,
+    flow: Flow,
     retries: int,
     accept_retest: bool,
     baseline: str | None,
@@ -94,20 +96,39 @@ def oracle(
     `turnjudge oracle lint DATASET` checks the criteria alone.
     """
     bar = _Bar(baseline, fail_on == "regressions")
-    files = [file for file in (dataset, outputs, flow_answers, baseline) if file is not None]
+    files = [file for file in (dataset, outputs, flow.answers, baseline) if file is not None]
     if files.count(STDIN) > 1:
         raise OperatorError("only one file can be read from stdin")
     if bar.only_regressions and baseline is None:
         raise OperatorError("--fail-on regressions: expected --baseline with it")
-    with _kept():
+    # Waiting for a model takes longer than any walk, and its client leaves much behind that is not needed again.
+    with _kept() if flow.model is None else nullcontext():
         before = None if baseline is None else read_baseline(baseline)
-        inputs = _read(dataset, outputs, flow_answers)
-        asking = Asking(inputs.judge, retries=retries, accepts_retest=accept_retest)
-        results = tuple(run(inputs, asking, _tracked))
+        inputs = _read(dataset, outputs, flow.answers)
+        asking = Asking(inputs.judge, flow.ballot.quorum, retries, accept_retest)
+        results, spent = _judged(inputs, asking, flow)
         digests = {case.case_id: case.digest for case in inputs.cases}
         comparison = None if before is None else compare(results, digests, before)
-        settings = _settings(dataset, outputs, flow_answers, asking, bar)
-        return report_of(Run(inputs, asking, dataset, results, comparison, bar.only_regressions, settings))
+        settings = _settings(dataset, outputs, flow, asking, bar)
+        return report_of(Run(inputs, asking, dataset, results, comparison, bar.only_regressions, settings, spent))
+
+
+def _judged(inputs: Inputs, asking: Asking, flow: Flow) -> tuple[tuple[CaseResult, ...], Spent | None]:
+    if flow.model is None:
+        return tuple(run(inputs, asking, _tracked)), None
+    from service.evaluate.oracle.asking import asking_model  # a client takes a while to read
+
+    with ExitStack() as stack:
+        file = None if flow.save is None else stack.enter_context(written(flow.save))
+        judge = stack.enter_context(asking_model(flow.model, flow.ballot.asked))
+        saving = Saving(judge)
+        results: list[CaseResult] = []
+        for result in run(inputs, asking._replace(judge=saving), _tracked, flow.at_once):
+            results.append(result)
+            rows = saving.rows_of(result.case_id)
+            if file is not None:
+                file.write(rows)
+        return tuple(results), judge.client.spent
 
 
 @contextmanager
@@ -136,11 +157,13 @@ def _say(bad: Sequence[Bad]) -> None:
         click.echo(f"and {len(bad) - _SHOWN_BAD:,} more", err=True)
 
 
-def _settings(dataset: str, outputs: str, answers: str | None, asking: Asking, bar: _Bar) -> tuple[Fact, ...]:
+def _settings(dataset: str, outputs: str, flow: Flow, asking: Asking, bar: _Bar) -> tuple[Fact, ...]:
     return (
         Fact("dataset", "데이터셋", _name(dataset)),
         Fact("outputs", "출력", _name(outputs)),
-        Fact("flow_answers", "논리 흐름 답", _name(answers)),
+        Fact("flow_answers", "논리 흐름 답", _name(flow.answers)),
+        Fact("flow_model", "논리 흐름을 본 모델", None if flow.model is None else flow.model.llm_model),
+        Fact("votes", "단계마다 표 (통과에 필요한 표/물은 표, 하나면 과반)", flow.ballot.given),
         Fact("baseline", "기준선", _name(bar.baseline)),
         Fact("fail_on", "종료 코드 1의 조건", "regressions" if bar.only_regressions else "any"),
         Fact("retries", "재시험 횟수", asking.retries, Kind.COUNT),

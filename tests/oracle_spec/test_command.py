@@ -3,51 +3,15 @@
 import csv
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import pytest
 
-from files.commands import Done, Row, turnjudge, write_rows
-from service.cli import run
+from files.commands import Row, turnjudge, write_rows
+from oracle_spec.desk import FLOW, WORD, Files, out
 
-WORD: Row = {"must_include": ["가"], "must_not_include": ["무조건"]}
-FLOW: Row = {"logical_flow": [{"step": 1, "check": "사과"}]}
 YES: Row = {"step": 1, "pass": True, "quote": "미안"}
 NO: Row = {"step": 1, "pass": False}
-
-
-class Files(NamedTuple):
-    """Where a test keeps what the command reads; the command runs in this process, which is quicker."""
-
-    folder: Path
-    capture: pytest.CaptureFixture[bytes]
-
-    def turnjudge(self, *arguments: str | Path) -> Done:
-        """Run a command line that does not read stdin."""
-        code = run([str(argument) for argument in arguments])
-        written = self.capture.readouterr()
-        return Done(code, written.out, written.err.decode())
-
-    def run(self, cases: Row, outputs: list[Row], *arguments: str | Path, answers: list[Row] | None = None) -> Done:
-        """Run the command over criteria by id, output rows and answers."""
-        rows = [{"id": case_id, "evaluation_criteria": criteria} for case_id, criteria in cases.items()]
-        dataset, given = self.folder / "dataset.jsonl", self.folder / "outputs.jsonl"
-        more: list[str | Path] = []
-        if answers is not None:
-            more = ["--flow-answers", write_rows(self.folder / "answers.jsonl", answers)]
-        paths = write_rows(dataset, rows), "--outputs", write_rows(given, outputs)
-        return self.turnjudge("oracle", *paths, *more, *arguments)
-
-
-@pytest.fixture
-def files(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Files:
-    """An empty folder."""
-    return Files(tmp_path, capfdbinary)
-
-
-def out(case_id: str, text: str | None, **more: Any) -> Row:
-    return {"id": case_id, "output": text, **more}
 
 
 # Cases, outputs, answers, arguments; the exit code and the result of each case.
@@ -73,6 +37,15 @@ RUNS: tuple[tuple[str, Row, list[Row], list[Row] | None, tuple[str, ...], int, l
         (),
         0,
         ["PASS"],
+    ),
+    (
+        "votes that are not enough",
+        {"a": FLOW},
+        [out("a", "미안")],
+        [{"id": "a", **YES}, {"id": "a", **YES}, {"id": "a", **NO}],
+        ("--votes", "3/3"),
+        1,
+        ["FAIL"],
     ),
     (
         "passed on retest",
@@ -179,6 +152,13 @@ def test_lines_that_are_no_record_are_refused(line: bytes, files: Files) -> None
         (("oracle", "-"), "Missing option '--outputs'"),
         (("oracle", "-", "--outputs", "x", "--fail-on", "regressions"), "--fail-on regressions: expected --baseline"),
         (("oracle", "-", "--outputs", "x", "--retries", "-1"), "--retries"),
+        (("oracle", "-", "--outputs", "x", "--flow-model", "--flow-answers", "y"), "--flow-model and --flow-answers"),
+        (("oracle", "-", "--outputs", "x", "--votes", "3"), "--votes: expected --flow-model or --flow-answers"),
+        (("oracle", "-", "--outputs", "x", "--save-answers", "y"), "--save-answers: expected --flow-model"),
+        *(
+            (("oracle", "-", "--outputs", "x", "--flow-model", "--votes", votes), "'--votes': expected N or K/N")
+            for votes in ("0", "0/3", "4/3", "26", "1/26", "-1", "2/", "two", "2/3/4", "1.5", "٣", "")
+        ),
         (("oracle", "lint"), "Missing argument 'DATASET'"),
         (("oracle", "lint", "missing.jsonl"), "turnjudge: missing.jsonl: No such file or directory"),
     ],

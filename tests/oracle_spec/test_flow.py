@@ -104,6 +104,12 @@ VOTES = (
     ((NO, LOST, LOST), MAJORITY, FAIL),
     ((LOST, LOST, LOST), MAJORITY, ERROR),
     ((YES, Answer(True, "", "라"), NO, NO), MAJORITY, FAIL),
+    ((YES, YES, NO), Quorum(2, 3), PASS),
+    ((YES, NO, NO), Quorum(2, 3), FAIL),
+    ((YES, NO, LOST), Quorum(2, 3), FAIL),  # half of those that count is less than 2 of 3
+    ((YES, YES, LOST), Quorum(2, 3), PASS),
+    ((YES, LOST, LOST), Quorum(2, 3), PASS),
+    ((YES, NO, LOST), MAJORITY, FAIL),
     ((YES, YES, NO), Quorum(3, 3), FAIL),
     ((YES, YES, YES), Quorum(3, 3), PASS),
     ((YES, NO, NO), Quorum(1, 3), PASS),

@@ -17,6 +17,8 @@ from service.files.readers import opened, shown
 # An output may be a long document; a line over this is refused.
 MOST_BYTES: Final = 16 * 1024 * 1024
 
+BY_MODEL: Final = "model"
+
 T = TypeVar("T")
 Row = dict[str, Any]
 # Hands rows through and shows how far they are; the first argument says what is being done.
@@ -114,10 +116,16 @@ def read_answers(path: str) -> Loaded[dict[str, tuple[Recorded, ...]]]:
     bad: list[Bad] = []
     for _, row in _rows(path, ORACLE_ANSWER, bad):
         attempt = row.get("attempt")
-        answer = Answer(row["pass"], row.get("reason") or "", row.get("quote") or "")
+        answer = Answer(row["pass"], row.get("reason") or "", row.get("quote") or "", _model(row))
         recorded = Recorded(int(row["step"]), None if attempt is None else int(attempt), answer)
         taken.setdefault(row["id"], []).append(recorded)
     return Loaded({case_id: tuple(answers) for case_id, answers in taken.items()}, tuple(bad))
+
+
+def _model(row: Row) -> str | None:
+    """Return the model that wrote an answer, where its row says so; the schema leaves these two fields open."""
+    model = row.get("model")
+    return model if row.get("by") == BY_MODEL and isinstance(model, str) else None
 
 
 def digest(criteria: Row) -> str:

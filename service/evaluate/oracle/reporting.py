@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from rules.oracle.case import NO_JUDGE, Asking, CaseResult
+from rules.oracle.flow import INVENTED_QUOTE, NO_QUOTE, StepResult
 from schemas import outcome
 from service.evaluate.oracle.baseline import Change, Comparison
 from service.evaluate.oracle.reading import Case
@@ -12,6 +13,7 @@ from service.evaluate.oracle.running import Inputs
 from service.evaluate.oracle.showing import data_of, message_of, tables_of, texts_of
 from service.evaluate.report import value as report
 from service.evaluate.report.value import Column, Estimate, Facet, Fact, Figure, Gate, Kind, Notice, Report, Table, Word
+from service.llm.asking import Spent, Trouble
 
 BANNED: Final = "금지어 검출"
 MISSED: Final = "필수 묶음 누락"
@@ -27,12 +29,45 @@ CHANGES: Final = {
     Change.STILL_FAILING: "계속 실패",
     Change.SAME: "그대로",
 }
+# Why an opinion cast no vote.
+LOST: Final = {
+    "not_an_object": "JSON 객체가 아님",
+    "pass_missing": "pass가 없음",
+    "pass_not_boolean": "pass가 참도 거짓도 아님",
+    "reason_missing": "reason이 없음",
+    "reason_not_text": "reason이 글이 아님",
+    "quote_missing": "quote가 없음",
+    "quote_not_text": "quote가 글이 아님",
+    "extra_field": "묻지 않은 칸이 있음",
+    "contradicts_itself": "pass는 참인데 이유는 FAIL이라고 함",
+    NO_QUOTE.code: "통과라면서 인용이 없음",
+    INVENTED_QUOTE.code: "인용이 출력에 없음",
+    Trouble.TIMEOUT: "제한 시간을 넘김",
+    Trouble.UNREACHABLE: "모델에 닿지 못함",
+    Trouble.RATE_LIMITED: "모델 서버가 요청이 많다고 함",
+    Trouble.SERVER_ERROR: "모델 서버의 오류",
+    Trouble.REJECTED: "모델 서버가 요청을 거절함",
+    Trouble.CUT_OFF: "답이 길이 제한에서 잘림",
+    Trouble.NOT_JSON: "답이 JSON이 아님",
+    Trouble.NO_ANSWER: "답이 없음",
+    Trouble.DECLINED: "모델이 답하기를 거절함",
+    Trouble.CIRCUIT_OPEN: "오류가 이어져 묻기를 멈춤",
+    Trouble.BUDGET_SPENT: "예산을 다 씀",
+}
+# What kept questions from being asked at all.
+_UNASKED: Final = (
+    (Trouble.BUDGET_SPENT, "예산을 다 써서"),
+    (Trouble.CIRCUIT_OPEN, "모델 서버의 오류가 이어져"),
+)
 _NO_RETEST: Final = "재시험 없음"
 _SHOWN_IDS: Final = 5
 
 
 class Run(NamedTuple):
-    """All of a run: what it was given, how each case came out, and the comparison where a baseline was given."""
+    """All of a run: what it was given, how each case came out, the comparison where a baseline was given.
+
+    `spent` is what a model's answers took; None where none was asked.
+    """
 
     inputs: Inputs
     asking: Asking
@@ -41,6 +76,13 @@ class Run(NamedTuple):
     comparison: Comparison | None
     only_regressions: bool
     settings: tuple[Fact, ...]
+    spent: Spent | None = None
+
+    @property
+    def steps(self) -> list[StepResult]:
+        """The steps of all attempts that a judge was asked about."""
+        steps = (step for result in self.results for each in result.attempts for step in each.flow)
+        return [step for step in steps if step.votes.asked]
 
 
 def report_of(run: Run) -> Report:
@@ -57,7 +99,7 @@ def report_of(run: Run) -> Report:
         gates=(gate,),
         figures=tuple(_figures(run)),
         notices=tuple(_notices(run)),
-        tables=tuple(_changes(run.comparison)) if run.comparison else (),
+        tables=(*(_lost(run) if run.spent else ()), *(_changes(run.comparison) if run.comparison else ())),
         cases=tuple(_case(run, case, result) for case, result in zip(run.inputs.cases, run.results, strict=True)),
         settings=run.settings,
     )
@@ -82,12 +124,34 @@ def _figures(run: Run) -> Iterator[Figure]:
     retested = sum(result.has_passed_on_retest for result in run.results)
     counted = "통과로 셈" if run.asking.accepts_retest else "실패로 셈"
     yield Figure("passed_on_retest", RETESTED, retested, Kind.COUNT, counted)
-    votes = [step.votes for result in run.results for each in result.attempts for step in each.flow if step.votes.valid]
+    votes = [step.votes for step in run.steps if step.votes.valid]
     if any(each.asked > 1 for each in votes):
         split = sum(each.are_split for each in votes)
         yield Figure(
             "split_votes", "표가 갈린 단계", Estimate(split / len(votes), hits=split, of=len(votes)), Kind.SHARE
         )
+    if run.spent:
+        yield from _spending(run, run.spent)
+
+
+def _spending(run: Run, spent: Spent) -> Iterator[Figure]:
+    asked = sum(step.votes.asked for step in run.steps)
+    lost = sum(len(step.lost) for step in run.steps)
+    yield Figure("steps_asked", "모델에 물은 단계", len(run.steps), Kind.COUNT)
+    share = Estimate(lost / asked if asked else None, hits=lost, of=asked)
+    yield Figure("lost_answers", "표가 되지 못한 답", share, Kind.SHARE)
+    yield Figure("llm_calls", "모델 호출", spent.calls, Kind.COUNT, f"저장된 답을 쓴 것 {spent.cached:,}번")
+    yield Figure("llm_prompt_tokens", "물음의 토큰", spent.prompt_tokens, Kind.COUNT)
+    yield Figure("llm_completion_tokens", "답의 토큰", spent.completion_tokens, Kind.COUNT)
+    yield Figure("llm_money", "비용", spent.money, Kind.NUMBER, "설정한 단가로 계산, 단가가 없으면 0")
+
+
+def _lost(run: Run) -> Iterator[Table]:
+    counts = Counter(code for step in run.steps for code in step.lost)
+    rows = tuple((code, LOST.get(code, code), count) for code, count in counts.most_common())
+    columns = (Column("code", "부호"), Column("reason", "까닭"), Column("count", "답", Kind.COUNT))
+    if rows:
+        yield Table("lost_answers", "표가 되지 못한 답", columns, rows)
 
 
 def _notices(run: Run) -> Iterator[Notice]:
@@ -97,11 +161,31 @@ def _notices(run: Run) -> Iterator[Notice]:
         yield Notice("outputs_without_case", f"데이터셋에 없는 id의 출력이 있습니다: {_listed(run.inputs.strangers)}")
     if any(result.error == NO_JUDGE for result in run.results):
         yield Notice("no_flow_judge", "논리 흐름을 볼 판정자가 없어 흐름이 있는 케이스는 판정하지 못했습니다.")
+    yield from _notices_of_model(run)
     if run.comparison and run.comparison.differing:
         listed = _listed(run.comparison.differing)
         yield Notice("criteria_changed", f"기준선과 평가 기준이 달라진 케이스가 있습니다: {listed}")
     if run.comparison and run.comparison.gone:
         yield Notice("gone", f"기준선에만 있고 데이터셋에는 없는 케이스가 있습니다: {_listed(run.comparison.gone)}")
+
+
+def _notices_of_model(run: Run) -> Iterator[Notice]:
+    models = sorted({step.model for step in run.steps if step.model})
+    if models:
+        listed = ", ".join(models)
+        yield Notice(
+            "written_by_model",
+            f"논리 흐름의 이유는 모델이 썼고 인용은 모델이 골랐습니다: {listed}. "
+            "인용이 출력에 글자 그대로 없는 답은 표로 세지 않았고, 순서는 규칙이 보았습니다.",
+        )
+    for trouble, reason in _UNASKED:
+        steps = sum(trouble in step.lost for step in run.steps)
+        if steps:
+            yield Notice(
+                trouble.value,
+                f"{reason} 단계 {steps:,}개에서 표를 다 묻지 못했습니다. TURNJUDGE_LLM_CACHE_FILE을 두면 "
+                "다시 돌릴 때 받아 둔 답은 다시 묻지 않습니다.",
+            )
 
 
 def _listed(ids: Sequence[str]) -> str:
@@ -132,7 +216,7 @@ def _case(run: Run, case: Case, result: CaseResult) -> report.Case:
         facets=(retest, *((CHANGES[change],) if change else ())),
         facts=(Fact("attempts", "시도", len(result.attempts), Kind.COUNT),),
         texts=texts_of(result),
-        tables=tables_of(result),
+        tables=tables_of(result, asked_model=run.spent is not None),
         place=report.Place(run.dataset, case.line),
         data=data | ({"change": change.value} if change else {}),
     )

@@ -8,7 +8,8 @@ from rules.oracle.flow import StepResult
 from rules.oracle.words import Found, Place
 from rules.wording import with_josa
 from schemas.outcome import Word
-from service.evaluate.report.value import Column, Kind, Mark, Table, Text
+from service.evaluate.oracle.reading import BY_MODEL
+from service.evaluate.report.value import Cell, Column, Kind, Mark, Table, Text
 
 _ERRORS: Final = {
     NO_OUTPUT: "이 케이스의 출력이 없습니다.",
@@ -27,6 +28,13 @@ _STEP_COLUMNS: Final = (
     Column("result", "결과"),
     Column("quote", "인용"),
     Column("reason", "이유"),
+)
+# Where a model was asked; its name stands before what it wrote, also in forms that have no headings.
+_MODEL_STEP_COLUMNS: Final = (
+    *_STEP_COLUMNS[:3],
+    Column("votes", "표"),
+    Column("by", "인용과 이유를 쓴 쪽"),
+    *_STEP_COLUMNS[3:],
 )
 
 
@@ -60,7 +68,13 @@ def _said_step(step: StepResult) -> str:
         return f"{head}를 판정하지 못했습니다: {step.reason}."
     if step.is_out_of_order:
         return f"{head}가 앞 단계보다 먼저 나와 순서가 어긋났습니다."
+    if step.model and step.reason:
+        return f"{head}에서 실패했습니다. {_by(step.model)}의 말: {step.reason}"
     return f"{head}에서 실패했습니다" + (f": {step.reason}" if step.reason else ".")
+
+
+def _by(model: str) -> str:
+    return f"모델 {model}"
 
 
 def _quoted(found: Found) -> str:
@@ -87,15 +101,16 @@ def _marks(attempt: Attempt) -> Iterator[Mark]:
         yield from (Mark(place.start, place.end, f"금지어: {found.entry}") for place in found.places)
     for step in attempt.flow:
         if step.quote:
-            yield Mark(step.quote.start, step.quote.end, f"{step.step.number}단계 {step.word}")
+            chosen = f" ({_by(step.model)})" if step.model else ""
+            yield Mark(step.quote.start, step.quote.end, f"{step.step.number}단계 {step.word}{chosen}")
 
 
-def tables_of(result: CaseResult) -> tuple[Table, ...]:
-    """Return what was met, banned and judged, a table a kind and attempt."""
-    return tuple(table for attempt in result.attempts for table in _tables(attempt))
+def tables_of(result: CaseResult, *, asked_model: bool) -> tuple[Table, ...]:
+    """Return what was met, banned and judged, a table a kind and attempt; `asked_model` if the run asked one."""
+    return tuple(table for attempt in result.attempts for table in _tables(attempt, asked_model))
 
 
-def _tables(attempt: Attempt) -> Iterator[Table]:
+def _tables(attempt: Attempt, asked_model: bool) -> Iterator[Table]:
     suffix, title = f"_{attempt.number}", f" (시도 {attempt.number})"
     if attempt.words.groups:
         rows = tuple(
@@ -107,17 +122,24 @@ def _tables(attempt: Attempt) -> Iterator[Table]:
         banned = tuple((found.entry, _places((found,))) for found in attempt.words.banned)
         yield Table(f"must_not_include{suffix}", f"나온 금지어{title}", _BANNED_COLUMNS, banned)
     if attempt.flow:
-        steps = tuple(
-            (
-                step.step.number,
-                step.step.check,
-                step.word.value + (" (순서)" if step.is_out_of_order else ""),
-                f"{step.quote.text} ({_range(step.quote)})" if step.quote else None,
-                step.reason,
-            )
-            for step in attempt.flow
-        )
-        yield Table(f"logical_flow{suffix}", f"논리 흐름{title}", _STEP_COLUMNS, steps)
+        by_model = asked_model or any(step.model for step in attempt.flow)
+        columns = _MODEL_STEP_COLUMNS if by_model else _STEP_COLUMNS
+        cells = map(_step_cells, attempt.flow)
+        steps = tuple(tuple(row[column.key] for column in columns) for row in cells)
+        yield Table(f"logical_flow{suffix}", f"논리 흐름{title}", columns, steps)
+
+
+def _step_cells(step: StepResult) -> dict[str, Cell]:
+    asked, valid, passing = step.votes
+    return {
+        "step": step.step.number,
+        "check": step.step.check,
+        "result": step.word.value + (" (순서)" if step.is_out_of_order else ""),
+        "votes": f"통과 {passing} · 실패 {valid - passing} · 무효 {asked - valid}" if asked else None,
+        "by": _by(step.model) if step.model else None,
+        "quote": f"{step.quote.text} ({_range(step.quote)})" if step.quote else None,
+        "reason": step.reason,
+    }
 
 
 def _places(found: tuple[Found, ...]) -> str | None:
@@ -165,4 +187,7 @@ def _step(step: StepResult) -> dict[str, Any]:
         "quote": step.quote._asdict() if step.quote else None,
         "out_of_order": step.is_out_of_order,
         "votes": step.votes._asdict(),
+        "lost": list(step.lost),
+        "by": BY_MODEL if step.model else None,
+        "model": step.model,
     }

@@ -1,0 +1,112 @@
+"""The options that say who judges a logical flow: a file of answers, or a model, and by how many votes."""
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final, NamedTuple
+
+import click
+
+from rules.oracle.flow import MAJORITY, Quorum
+from service.errors import OperatorError
+from service.files.readers import STDIN
+from service.llm.settings import LlmSettings
+from service.settings import load_settings
+
+MOST_VOTES: Final = 25
+_BALLOT: Final = re.compile(r"(?:([1-9]\d?)/)?([1-9]\d?)", re.ASCII)
+
+
+class Ballot(NamedTuple):
+    """How many opinions of a step are asked for, and how many must pass it; `given` is how that was said."""
+
+    quorum: Quorum
+    asked: int
+    given: str
+
+
+class Flow(NamedTuple):
+    """Who judges flows: a file of answers, or a model where there are settings of one; `save` keeps its answers."""
+
+    answers: str | None
+    model: LlmSettings | None
+    ballot: Ballot
+    save: str | None
+
+    @property
+    def at_once(self) -> int:
+        """How many cases keep a model busy."""
+        return 1 if self.model is None else -(-self.model.llm_concurrency // self.ballot.asked)
+
+
+class _Votes(click.ParamType):
+    """`K/N`, or `N` for more than half of N."""
+
+    name = "votes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Ballot:
+        """Read what was given."""
+        found = _BALLOT.fullmatch(str(value))
+        least, count = (int(found[1] or 1), int(found[2])) if found else (1, 0)
+        if found is None or least > count or count > MOST_VOTES:
+            self.fail(f"expected N or K/N, with K from 1 to N and N at most {MOST_VOTES}", param, ctx)
+        return Ballot(Quorum(least, count) if found[1] else MAJORITY, count, found[0])
+
+
+_ONE_VOTE: Final = Ballot(MAJORITY, 1, "1")
+_OPTIONS: Final = (
+    click.option(
+        "--flow-answers",
+        metavar="FILE",
+        help="Answers to flow steps, JSONL: {id, step, pass, quote, reason, attempt}; several to a step are votes.",
+    ),
+    click.option(
+        "--flow-model",
+        is_flag=True,
+        help="Ask the model of TURNJUDGE_LLM_URL about each step. With neither, a case with a flow is an ERROR.",
+    ),
+    click.option(
+        "--votes",
+        type=_Votes(),
+        metavar="K/N",
+        help="Ask the model N times a step, of which K must pass it; N alone is more than half of N. Of fewer votes "
+        f"that count, no smaller share. 1 if not given, {MOST_VOTES} at most. Votes differ only at a temperature "
+        "(TURNJUDGE_LLM_TEMPERATURE) over 0. With --flow-answers, the share of the answers there.",
+    ),
+    click.option(
+        "--save-answers",
+        metavar="FILE",
+        help="Write what the model answered, JSONL for --flow-answers: the same run without a model.",
+    ),
+)
+
+
+def judging_flows(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of who judges flows, as one argument `flow`."""
+
+    @wraps(command)
+    def wrapped(
+        *, flow_answers: str | None, flow_model: bool, votes: Ballot | None, save_answers: str | None, **rest: Any
+    ) -> Any:
+        return command(flow=_flow(flow_answers, flow_model, votes, save_answers), **rest)
+
+    for option in reversed(_OPTIONS):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def _flow(answers: str | None, asks_model: bool, votes: Ballot | None, save: str | None) -> Flow:
+    """Hold the options against each other; settings of a model are read only where one is asked.
+
+    Raises:
+        OperatorError: options that exclude each other, or a setting that is wrong or missing.
+    """
+    if answers is not None and asks_model:
+        raise OperatorError("--flow-model and --flow-answers: expected one of them")
+    if answers is None and votes is not None and not asks_model:
+        raise OperatorError("--votes: expected --flow-model or --flow-answers with it")
+    if save is not None and not asks_model:
+        raise OperatorError("--save-answers: expected --flow-model with it")
+    if save == STDIN:
+        raise OperatorError("--save-answers: expected a file, since the report has stdout")
+    return Flow(answers, load_settings(LlmSettings) if asks_model else None, votes or _ONE_VOTE, save)

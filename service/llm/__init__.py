@@ -1,0 +1,1 @@
+"""One client for any chat endpoint that speaks OpenAI's protocol (issue 7)."""
