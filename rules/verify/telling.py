@@ -26,6 +26,7 @@ _HIDDEN: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 _SPACES: Final = re.compile("[ ,·()]+")
 _BOTH_FORMS: Final = re.compile("|".join(map(re.escape, BOTH_FORMS)))
 _DIGITS: Final = re.compile("[0-9]+")
+_COUNTING: Final = re.compile("(?<![가-힣0-9])[0-9]+(?=문장|개|번|가지|명|곳)")
 _COUNT: Final = re.compile(rf"(?<![가-힣])({'|'.join(COUNTED)}) (?:문장|개|이름|가지|곳|번)")
 _SAID: Final = re.compile("이?라(?:고|는 말)|처럼")  # behind a quotation of what was said
 _RUN: Final = re.compile("[가-힣]*")
@@ -167,8 +168,11 @@ def _counted(text: str, record: Mapping[str, Any]) -> str | None:
     if record["off_canon_entities"]:
         known.add(str(len(record["off_canon_entities"])))
     plain = text.replace("1인칭", "인칭")
-    told = {*_DIGITS.findall(plain), *(COUNTED[word] for word in _COUNT.findall(plain))}
-    return _DIGITS.sub(NUMBER, plain) if told <= known | {"1"} else None
+    words = {COUNTED[word] for word in _COUNT.findall(plain)}
+    if not known.issuperset(_DIGITS.findall(plain)) or not words <= known | {"1"}:
+        return None
+    marked = _COUNTING.sub(NUMBER, plain)
+    return None if _DIGITS.search(marked) else marked
 
 
 def _is_worded(text: str, verdict: str) -> bool:
