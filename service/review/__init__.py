@@ -1,0 +1,1 @@
+"""The page: verdicts a creator reads, checks and acts on."""

@@ -1,0 +1,240 @@
+"""The first version: verdicts, what they were judged by, loads, and what search finds them by."""
+
+from typing import Final
+
+import sqlalchemy as sa
+from alembic import op
+
+revision: Final = "0001"
+down_revision: Final = None
+
+_TEXT: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+_ID: Final = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+_SHOWN: Final = sa.text("place IS NOT NULL")
+
+
+def upgrade() -> None:
+    """Make the tables."""
+    _accesses()
+    _evaluations()
+    _loads()
+    _positions()
+    _settling()
+    _summaries()
+    _tallies()
+    _cards()
+    _letters()
+    _lexicons()
+    _turn_rows()
+    _texts()
+    _grams()
+
+
+def _accesses() -> None:
+    op.create_table(
+        "accesses",
+        sa.Column("id", _ID, nullable=False),
+        sa.Column("at_ms", sa.BigInteger(), nullable=False),
+        sa.Column("who", _TEXT, nullable=False),
+        sa.Column("what", _TEXT, nullable=False),
+        sa.Column("session_id", _TEXT),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("accesses_at", "accesses", ["at_ms"])
+
+
+def _evaluations() -> None:
+    op.create_table(
+        "evaluations",
+        sa.Column("id", _ID, nullable=False),
+        sa.Column("at_ms", sa.BigInteger(), nullable=False),
+        sa.Column("who", _TEXT, nullable=False),
+        sa.Column("report", _TEXT, nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
+
+
+def _loads() -> None:
+    op.create_table(
+        "loads",
+        sa.Column("id", _ID, nullable=False),
+        sa.Column("kind", _TEXT, nullable=False),
+        sa.Column("name", _TEXT, nullable=False),
+        sa.Column("who", _TEXT, nullable=False),
+        sa.Column("at_ms", sa.BigInteger(), nullable=False),
+        sa.Column("beat_ms", sa.BigInteger(), nullable=False),
+        sa.Column("state", _TEXT, nullable=False),
+        sa.Column("judged", sa.BigInteger(), nullable=False),
+        sa.Column("refused", sa.BigInteger(), nullable=False),
+        sa.Column("known", sa.BigInteger(), nullable=False),
+        sa.Column("ended_ms", sa.BigInteger()),
+        sa.Column("ended_by", _TEXT),
+        sa.PrimaryKeyConstraint("id"),
+    )
+
+
+def _positions() -> None:
+    op.create_table(
+        "positions",
+        sa.Column("topic", _TEXT, nullable=False),
+        sa.Column("partition", sa.Integer(), nullable=False),
+        sa.Column("next_offset", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("topic", "partition"),
+    )
+
+
+def _settling() -> None:
+    op.create_table(
+        "settling",
+        sa.Column("session_id", _TEXT, nullable=False),
+        sa.Column("turn_id", _TEXT, nullable=False),
+        sa.Column("row_id", sa.BigInteger()),
+        sa.Column("place", sa.BigInteger()),
+        sa.PrimaryKeyConstraint("session_id", "turn_id"),
+    )
+
+
+def _summaries() -> None:
+    op.create_table(
+        "summaries",
+        sa.Column("verdict_id", _TEXT, nullable=False),
+        sa.Column("by", _TEXT, nullable=False),
+        sa.Column("model", _TEXT),
+        sa.Column("summary", _TEXT, nullable=False),
+        sa.Column("reason", _TEXT),
+        sa.PrimaryKeyConstraint("verdict_id"),
+    )
+
+
+def _tallies() -> None:
+    op.create_table(
+        "tallies",
+        sa.Column("character_id", _TEXT, nullable=False),
+        sa.Column("model_id", _TEXT, nullable=False),
+        sa.Column("touched_topic", _TEXT, nullable=False),
+        sa.Column("verdict", _TEXT, nullable=False),
+        sa.Column("hedged", sa.Integer(), nullable=False),
+        sa.Column("rows", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("verdict", "character_id", "model_id", "touched_topic", "hedged"),
+    )
+
+
+def _cards() -> None:
+    op.create_table(
+        "cards",
+        sa.Column("id", _ID, nullable=False),
+        sa.Column("character_id", _TEXT, nullable=False),
+        sa.Column("digest", _TEXT, nullable=False),
+        sa.Column("record", _TEXT),
+        sa.Column("changed_ms", sa.BigInteger(), nullable=False),
+        sa.Column("load_id", _ID),
+        sa.ForeignKeyConstraint(["load_id"], ["loads.id"]),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("cards_character", "cards", ["character_id", "changed_ms"])
+    op.create_index("cards_digest", "cards", ["digest"])
+    op.create_index("cards_load", "cards", ["load_id"])
+
+
+def _letters() -> None:
+    op.create_table(
+        "letters",
+        sa.Column("letter_id", _TEXT, nullable=False),
+        sa.Column("reason", _TEXT, nullable=False),
+        sa.Column("detail", _TEXT, nullable=False),
+        sa.Column("source", _TEXT, nullable=False),
+        sa.Column("position", sa.BigInteger(), nullable=False),
+        sa.Column("at_ms", sa.BigInteger(), nullable=False),
+        sa.Column("load_id", _ID),
+        sa.ForeignKeyConstraint(["load_id"], ["loads.id"]),
+        sa.PrimaryKeyConstraint("letter_id"),
+    )
+    op.create_index("letters_at", "letters", ["at_ms"])
+    op.create_index("letters_load", "letters", ["load_id"])
+
+
+def _lexicons() -> None:
+    op.create_table(
+        "lexicons",
+        sa.Column("id", _ID, nullable=False),
+        sa.Column("digest", _TEXT, nullable=False),
+        sa.Column("records", _TEXT, nullable=False),
+        sa.Column("changed_ms", sa.BigInteger(), nullable=False),
+        sa.Column("load_id", _ID),
+        sa.ForeignKeyConstraint(["load_id"], ["loads.id"]),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("lexicons_digest", "lexicons", ["digest"])
+    op.create_index("lexicons_load", "lexicons", ["load_id"])
+
+
+def _turn_rows() -> None:
+    op.create_table(
+        "turn_rows",
+        sa.Column("id", _ID, nullable=False),
+        sa.Column("place", sa.BigInteger()),
+        sa.Column("session_id", _TEXT, nullable=False),
+        sa.Column("turn_id", _TEXT, nullable=False),
+        sa.Column("turn_key", _TEXT, nullable=False),
+        sa.Column("character_id", _TEXT, nullable=False),
+        sa.Column("model_id", _TEXT, nullable=False),
+        sa.Column("prompt_id", _TEXT),
+        sa.Column("occurred_ms", sa.BigInteger()),
+        sa.Column("state", _TEXT, nullable=False),
+        sa.Column("verdict", _TEXT),
+        sa.Column("reason", _TEXT),
+        sa.Column("detail", _TEXT),
+        sa.Column("touched_topic", _TEXT),
+        sa.Column("touched_term", _TEXT),
+        sa.Column("hedge_codes", _TEXT),
+        sa.Column("hedged", sa.Integer(), nullable=False),
+        sa.Column("off_canon", _TEXT),
+        sa.Column("summary", _TEXT),
+        sa.Column("record", _TEXT),
+        sa.Column("turn", _TEXT),
+        sa.Column("verdict_id", _TEXT, nullable=False),
+        sa.Column("judged_ms", sa.BigInteger(), nullable=False),
+        sa.Column("position", sa.BigInteger(), nullable=False),
+        sa.Column("card_digest", _TEXT),
+        sa.Column("lexicon_digest", _TEXT),
+        sa.Column("profile_digest", _TEXT),
+        sa.Column("load_id", _ID),
+        sa.ForeignKeyConstraint(["load_id"], ["loads.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("verdict_id", name="turn_rows_verdict_id"),
+    )
+    op.create_index("turn_rows_character", "turn_rows", ["character_id", "verdict", "place", "occurred_ms", "hedged"])
+    op.create_index("turn_rows_load", "turn_rows", ["load_id"])
+    op.create_index("turn_rows_model", "turn_rows", ["model_id", "verdict", "place", "occurred_ms", "hedged"])
+    op.create_index("turn_rows_place", "turn_rows", ["place", "occurred_ms", "hedged"])
+    op.create_index("turn_rows_reason", "turn_rows", ["reason", "place"])
+    op.create_index("turn_rows_session", "turn_rows", ["session_id", "turn_key"])
+    op.create_index(
+        "turn_rows_shown",
+        "turn_rows",
+        ["session_id", "turn_id"],
+        unique=True,
+        sqlite_where=_SHOWN,
+        postgresql_where=_SHOWN,
+    )
+    op.create_index("turn_rows_topic", "turn_rows", ["touched_topic", "verdict", "place", "occurred_ms", "hedged"])
+    op.create_index("turn_rows_turn", "turn_rows", ["session_id", "turn_id"])
+    op.create_index("turn_rows_verdict", "turn_rows", ["verdict", "place", "occurred_ms", "hedged"])
+
+
+def _texts() -> None:
+    op.create_table(
+        "texts",
+        sa.Column("id", _ID, autoincrement=False, nullable=False),
+        sa.Column("folded", _TEXT, nullable=False),
+        sa.ForeignKeyConstraint(["id"], ["turn_rows.id"]),
+        sa.PrimaryKeyConstraint("id"),
+    )
+
+
+def _grams() -> None:
+    if op.get_bind().dialect.name == "sqlite":
+        op.execute("CREATE VIRTUAL TABLE grams USING fts5(words, content = '', detail = none, tokenize = 'ascii')")
+    else:
+        op.execute("ALTER TABLE texts ADD COLUMN grams tsvector NOT NULL")
+        op.execute("CREATE INDEX texts_grams ON texts USING gin (grams) WITH (fastupdate = off)")

@@ -1,0 +1,315 @@
+"""Read the rows: lists, counts, one turn and what stands around it. Nothing here looks at every row."""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
+
+from schemas.verdict import VerdictWord
+from service.review.store.searching import found, wanted
+from service.review.store.tables import (
+    CARDS,
+    EVALUATIONS,
+    LEXICONS,
+    LOADS,
+    SUMMARIES,
+    TALLIES,
+    TURN_ROWS,
+)
+
+# The group of the turns that could not be judged; it stands where a verdict's word stands.
+REFUSED: Final = "refused"
+# The groups in the order of precedence, with those that could not be judged at the end (design section 1).
+GROUPS: Final = (
+    VerdictWord.FORBIDDEN.value,
+    VerdictWord.OFF_CANON.value,
+    VerdictWord.SPEECH_BROKEN.value,
+    VerdictWord.FORGOT.value,
+    VerdictWord.KEPT.value,
+    REFUSED,
+)
+_UNVERIFIED: Final = "unverified"
+
+
+class Filters(NamedTuple):
+    """What of the rows is asked for; None asks nothing. Times are of the record, `until_ms` is not within.
+
+    `verdict` is one of `GROUPS`; `hedge` keeps only rows that skipped a comparison.
+    """
+
+    character: str | None = None
+    model: str | None = None
+    session: str | None = None
+    topic: str | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+    verdict: str | None = None
+    hedge: bool = False
+    search: str | None = None
+
+
+NO_FILTERS: Final = Filters()
+
+
+class Row(NamedTuple):
+    """A row as it is kept: `record` and `turn` are JSON, `hedge_codes` is separated by spaces, `off_canon` a JSON list.
+
+    `place` is its number in the list; a newer verdict of the turn takes it over. None in a history.
+    """
+
+    id: int
+    place: int | None
+    session_id: str
+    turn_id: str
+    character_id: str
+    model_id: str
+    prompt_id: str | None
+    occurred_ms: int | None
+    state: str
+    verdict: str | None
+    reason: str | None
+    detail: str | None
+    touched_topic: str | None
+    touched_term: str | None
+    hedge_codes: str | None
+    off_canon: str | None
+    summary: str | None
+    record: str | None
+    turn: str | None
+    verdict_id: str
+    judged_ms: int
+    card_digest: str | None
+    lexicon_digest: str | None
+    profile_digest: str | None
+    load_id: int | None
+
+
+class Page(NamedTuple):
+    """A part of a list, newest first; `next` is the key of the part after it, None where there is none."""
+
+    rows: list[Row]
+    next: int | None
+
+
+class ModelSummary(NamedTuple):
+    """A summary beside the rule's: by whom, and why the rule's sentence stands where it does."""
+
+    verdict_id: str
+    by: str
+    model: str | None
+    summary: str
+    reason: str | None
+
+
+class Load(NamedTuple):
+    """A load of files: how it stands, and what came of it."""
+
+    id: int
+    kind: str
+    name: str
+    who: str
+    at_ms: int
+    state: str
+    judged: int
+    refused: int
+    known: int
+    ended_ms: int | None
+    ended_by: str | None
+
+
+class Evaluation(NamedTuple):
+    """A loaded report of `turnjudge evaluate`, as JSON."""
+
+    id: int
+    at_ms: int
+    who: str
+    report: str
+
+
+_ROW: Final = tuple(TURN_ROWS.c[name] for name in Row._fields)
+_PLACED: Final = TURN_ROWS.c.place > 0
+
+
+def counts(connection: Connection, filters: Filters) -> dict[str, int]:
+    """Count the rows of every group of `GROUPS`."""
+    if filters.session or filters.search or filters.since_ms is not None or filters.until_ms is not None:
+        asked = _asked(connection, filters._replace(verdict=None))
+        column, statement = TURN_ROWS.c.verdict, select(TURN_ROWS.c.verdict, func.count()).where(_PLACED, *asked)
+    else:
+        column = TALLIES.c.verdict
+        statement = select(column, func.sum(TALLIES.c.rows)).where(*_tallied(filters))
+    by_word = {word or REFUSED: int(count) for word, count in connection.execute(statement.group_by(column))}
+    groups = GROUPS if filters.verdict is None else (filters.verdict,)
+    return {group: by_word.get(group, 0) if group in groups else 0 for group in GROUPS}
+
+
+def page(connection: Connection, filters: Filters, verdict: str | None, before: int | None, limit: int) -> Page:
+    """Return up to `limit` rows of a group (None: of all), newest first, after the row whose `place` is `before`."""
+    if verdict is not None and filters.verdict not in (None, verdict):
+        return Page([], None)
+    group = verdict or filters.verdict
+    within = _PLACED if before is None else and_(_PLACED, TURN_ROWS.c.place < before)
+    rows: list[Row] = []
+    # Every index is within a verdict, so that all of them together are the newest of each.
+    for each in GROUPS if group is None else (group,):
+        asked = _asked(connection, filters._replace(verdict=each))
+        statement = select(*_ROW).where(within, *asked).order_by(TURN_ROWS.c.place.desc())
+        rows += _rows(connection, statement.limit(limit + 1))
+    rows.sort(key=lambda one: one.place or 0, reverse=True)
+    return Page(rows[:limit], rows[limit - 1].place if len(rows) > limit else None)
+
+
+def count_since(connection: Connection, filters: Filters, place: int) -> int:
+    """Count the rows that came after a row."""
+    asked = _asked(connection, filters)
+    return connection.scalar(select(func.count()).select_from(TURN_ROWS).where(TURN_ROWS.c.place > place, *asked)) or 0
+
+
+def row(connection: Connection, session_id: str, turn_id: str) -> Row | None:
+    """Return the row of a turn."""
+    rows = _rows(connection, select(*_ROW).where(_PLACED, *_of(session_id, turn_id)))
+    return rows[0] if rows else None
+
+
+def around(connection: Connection, session_id: str, turn_id: str, n: int) -> list[Row]:
+    """Return the rows of a turn and up to `n` on either side of it in its session, in natural order."""
+    here = connection.execute(select(TURN_ROWS.c.turn_key).where(_PLACED, *_of(session_id, turn_id))).first()
+    if here is None:
+        return []
+    in_session = select(*_ROW).where(_PLACED, TURN_ROWS.c.session_id == session_id)
+    key = TURN_ROWS.c.turn_key
+    earlier = _rows(connection, in_session.where(key < here[0]).order_by(key.desc()).limit(n))
+    later = _rows(connection, in_session.where(key >= here[0]).order_by(key).limit(n + 1))
+    return [*reversed(earlier), *later]
+
+
+def history(connection: Connection, session_id: str, turn_id: str) -> list[Row]:
+    """Return the earlier versions of a turn's row, newest first; those of unfinished loads are not among them."""
+    done = TURN_ROWS.c.load_id.is_(None) | TURN_ROWS.c.load_id.in_(select(LOADS.c.id).where(LOADS.c.state == "done"))
+    statement = select(*_ROW).where(TURN_ROWS.c.place.is_(None), done, *_of(session_id, turn_id))
+    order = (TURN_ROWS.c.judged_ms.desc(), TURN_ROWS.c.position.desc(), TURN_ROWS.c.verdict_id.desc())
+    return _rows(connection, statement.order_by(*order))
+
+
+def choices(connection: Connection) -> dict[str, list[str]]:
+    """Return what can be asked for: characters, models and topics of the rows that are shown."""
+    columns = {"character": TALLIES.c.character_id, "model": TALLIES.c.model_id, "topic": TALLIES.c.touched_topic}
+    shown = TALLIES.c.rows > 0
+    return {
+        name: list(connection.scalars(select(column).where(shown, column != "").distinct().order_by(column)))
+        for name, column in columns.items()
+    }
+
+
+def held_back(connection: Connection) -> Mapping[str | None, int]:
+    """Count the turns whose verdict failed a check, by the detail that names the items."""
+    counted = select(TURN_ROWS.c.detail, func.count().label("turns"))
+    statement = counted.where(_PLACED, TURN_ROWS.c.reason == _UNVERIFIED)
+    return {one.detail: one.turns for one in connection.execute(statement.group_by(TURN_ROWS.c.detail))}
+
+
+def held_back_rows(connection: Connection, before: int | None, limit: int) -> Page:
+    """Return the rows whose verdict failed a check, as `page` does."""
+    within = _PLACED if before is None else and_(_PLACED, TURN_ROWS.c.place < before)
+    statement = select(*_ROW).where(within, TURN_ROWS.c.reason == _UNVERIFIED)
+    rows = _rows(connection, statement.order_by(TURN_ROWS.c.place.desc()).limit(limit + 1))
+    return Page(rows[:limit], rows[limit - 1].place if len(rows) > limit else None)
+
+
+def summary(connection: Connection, verdict_id: str) -> ModelSummary | None:
+    """Return the summary that was published beside a verdict's own."""
+    columns = [SUMMARIES.c[name] for name in ModelSummary._fields]
+    found_one = connection.execute(select(*columns).where(SUMMARIES.c.verdict_id == verdict_id)).first()
+    return None if found_one is None else ModelSummary(*found_one)
+
+
+def card(connection: Connection, digest: str) -> str | None:
+    """Return the JSON of the card that a verdict names by its digest."""
+    known = select(CARDS.c.record).where(CARDS.c.digest == digest, CARDS.c.record.is_not(None))
+    return connection.scalar(known.limit(1))
+
+
+def lexicon(connection: Connection, digest: str) -> str | None:
+    """Return the JSON list of the lexicon that a verdict names by its digest."""
+    return connection.scalar(select(LEXICONS.c.records).where(LEXICONS.c.digest == digest).limit(1))
+
+
+def present_cards(connection: Connection) -> dict[str, str]:
+    """Return the JSON of every character's newest card; cards that were removed, or not loaded to the end, are not."""
+    statement = select(CARDS.c.character_id, CARDS.c.record).where(_is_done(CARDS.c.load_id))
+    newest = {one.character_id: one.record for one in connection.execute(statement.order_by(*_NEWEST_CARD))}
+    return {character: record for character, record in newest.items() if record is not None}
+
+
+def present_lexicon(connection: Connection) -> str | None:
+    """Return the JSON list of the newest lexicon."""
+    newest = (LEXICONS.c.changed_ms.desc(), LEXICONS.c.id.desc())
+    statement = select(LEXICONS.c.records).where(_is_done(LEXICONS.c.load_id))
+    return connection.scalar(statement.order_by(*newest).limit(1))
+
+
+def loads(connection: Connection, limit: int = 100) -> list[Load]:
+    """Return the loads, newest first."""
+    columns = [LOADS.c[name] for name in Load._fields]
+    return [Load(*each) for each in connection.execute(select(*columns).order_by(LOADS.c.id.desc()).limit(limit))]
+
+
+def load(connection: Connection, load_id: int) -> Load | None:
+    """Return a load."""
+    columns = [LOADS.c[name] for name in Load._fields]
+    one = connection.execute(select(*columns).where(LOADS.c.id == load_id)).first()
+    return None if one is None else Load(*one)
+
+
+def evaluation(connection: Connection) -> Evaluation | None:
+    """Return the evaluation that was loaded last."""
+    columns = [EVALUATIONS.c[name] for name in Evaluation._fields]
+    one = connection.execute(select(*columns).order_by(EVALUATIONS.c.id.desc()).limit(1)).first()
+    return None if one is None else Evaluation(*one)
+
+
+_NEWEST_CARD: Final = (CARDS.c.changed_ms, CARDS.c.id)
+
+
+def _is_done(load_id: ColumnElement[Any]) -> ColumnElement[bool]:
+    return load_id.is_(None) | load_id.in_(select(LOADS.c.id).where(LOADS.c.state == "done"))
+
+
+def _rows(connection: Connection, statement: Select[Any]) -> list[Row]:
+    return [Row(*each) for each in connection.execute(statement)]
+
+
+def _of(session_id: str, turn_id: str) -> tuple[ColumnElement[bool], ...]:
+    return TURN_ROWS.c.session_id == session_id, TURN_ROWS.c.turn_id == turn_id
+
+
+def _asked(connection: Connection, filters: Filters) -> list[ColumnElement[bool]]:
+    equal = (
+        (TURN_ROWS.c.character_id, filters.character),
+        (TURN_ROWS.c.model_id, filters.model),
+        (TURN_ROWS.c.session_id, filters.session),
+        (TURN_ROWS.c.touched_topic, filters.topic),
+    )
+    asked = [column == value for column, value in equal if value is not None]
+    if filters.verdict is not None:
+        asked.append(TURN_ROWS.c.verdict == (None if filters.verdict == REFUSED else filters.verdict))
+    if filters.since_ms is not None:
+        asked.append(TURN_ROWS.c.occurred_ms >= filters.since_ms)
+    if filters.until_ms is not None:
+        asked.append(TURN_ROWS.c.occurred_ms < filters.until_ms)
+    if filters.hedge:
+        asked.append(TURN_ROWS.c.hedged == 1)
+    want = wanted(filters.search) if filters.search else None
+    if want is not None:
+        asked.append(found(connection, want))
+    return asked
+
+
+def _tallied(filters: Filters) -> list[ColumnElement[bool]]:
+    equal = (
+        (TALLIES.c.character_id, filters.character),
+        (TALLIES.c.model_id, filters.model),
+        (TALLIES.c.touched_topic, filters.topic),
+    )
+    asked = [column == value for column, value in equal if value is not None]
+    return [*asked, TALLIES.c.hedged == 1] if filters.hedge else asked

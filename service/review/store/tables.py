@@ -1,0 +1,213 @@
+"""The tables, as SQLAlchemy sees them; `migrations` make them, and a test holds the two together.
+
+`turn_rows` holds every verdict and every refusal that names a turn. Of the versions of one (session, turn) the newest
+is the row: it alone has a `place`, the number of the row in the list. The other versions are its history, or belong to
+a load that is not finished.
+"""
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+# Compared by code point in both databases.
+_TEXT: Final = Text().with_variant(Text(collation="C"), "postgresql")
+_ID: Final = BigInteger().with_variant(Integer, "sqlite")
+_SHOWN: Final = text("place IS NOT NULL")
+
+METADATA: Final = MetaData()
+
+LOADS: Final = Table(
+    "loads",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("kind", _TEXT, nullable=False),  # sample, upload
+    Column("name", _TEXT, nullable=False),
+    Column("who", _TEXT, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("beat_ms", BigInteger, nullable=False),  # last sign of life while it is loading
+    Column("state", _TEXT, nullable=False),  # LoadState
+    Column("judged", BigInteger, nullable=False),
+    Column("refused", BigInteger, nullable=False),
+    Column("known", BigInteger, nullable=False),
+    Column("ended_ms", BigInteger),
+    Column("ended_by", _TEXT),
+)
+
+TURN_ROWS: Final = Table(
+    "turn_rows",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("place", BigInteger),
+    Column("session_id", _TEXT, nullable=False),
+    Column("turn_id", _TEXT, nullable=False),
+    Column("turn_key", _TEXT, nullable=False),  # natural order of turn_id, as a string
+    Column("character_id", _TEXT, nullable=False),
+    Column("model_id", _TEXT, nullable=False),
+    Column("prompt_id", _TEXT),
+    Column("occurred_ms", BigInteger),
+    Column("state", _TEXT, nullable=False),  # judged, refused
+    Column("verdict", _TEXT),
+    Column("reason", _TEXT),
+    Column("detail", _TEXT),
+    Column("touched_topic", _TEXT),
+    Column("touched_term", _TEXT),
+    Column("hedge_codes", _TEXT),  # separated by spaces; null where nothing was skipped
+    Column("hedged", Integer, nullable=False),  # 1 where there are codes
+    Column("off_canon", _TEXT),  # JSON list
+    Column("summary", _TEXT),
+    Column("record", _TEXT),  # the verdict's JSON
+    Column("turn", _TEXT),  # the turn's JSON
+    Column("verdict_id", _TEXT, nullable=False),
+    Column("judged_ms", BigInteger, nullable=False),
+    Column("position", BigInteger, nullable=False),  # offset, or line of a file
+    Column("card_digest", _TEXT),
+    Column("lexicon_digest", _TEXT),
+    Column("profile_digest", _TEXT),
+    Column("load_id", _ID, ForeignKey("loads.id")),
+    UniqueConstraint("verdict_id", name="turn_rows_verdict_id"),
+    Index("turn_rows_place", "place", "occurred_ms", "hedged"),
+    Index(
+        "turn_rows_shown",
+        "session_id",
+        "turn_id",
+        unique=True,
+        sqlite_where=_SHOWN,
+        postgresql_where=_SHOWN,
+    ),
+    Index("turn_rows_turn", "session_id", "turn_id"),
+    Index("turn_rows_session", "session_id", "turn_key"),
+    Index("turn_rows_verdict", "verdict", "place", "occurred_ms", "hedged"),
+    Index("turn_rows_character", "character_id", "verdict", "place", "occurred_ms", "hedged"),
+    Index("turn_rows_model", "model_id", "verdict", "place", "occurred_ms", "hedged"),
+    Index("turn_rows_topic", "touched_topic", "verdict", "place", "occurred_ms", "hedged"),
+    Index("turn_rows_reason", "reason", "place"),
+    Index("turn_rows_load", "load_id"),
+)
+
+# How many rows are shown, by what a filter may ask for; '' where a column is null.
+TALLIES: Final = Table(
+    "tallies",
+    METADATA,
+    Column("character_id", _TEXT, nullable=False),
+    Column("model_id", _TEXT, nullable=False),
+    Column("touched_topic", _TEXT, nullable=False),
+    Column("verdict", _TEXT, nullable=False),
+    Column("hedged", Integer, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    PrimaryKeyConstraint("verdict", "character_id", "model_id", "touched_topic", "hedged"),
+)
+
+# The turns whose row is being chosen; filled and emptied within one transaction.
+SETTLING: Final = Table(
+    "settling",
+    METADATA,
+    Column("session_id", _TEXT, nullable=False),
+    Column("turn_id", _TEXT, nullable=False),
+    Column("row_id", BigInteger),
+    Column("place", BigInteger),
+    PrimaryKeyConstraint("session_id", "turn_id"),
+)
+
+# The folded text of a turn. Its bigrams stand in the FTS5 table `grams`, or in a tsvector column `grams` here.
+TEXTS: Final = Table(
+    "texts",
+    METADATA,
+    Column("id", _ID, ForeignKey("turn_rows.id"), primary_key=True, autoincrement=False),
+    Column("folded", _TEXT, nullable=False),
+)
+
+SUMMARIES: Final = Table(
+    "summaries",
+    METADATA,
+    Column("verdict_id", _TEXT, primary_key=True),
+    Column("by", _TEXT, nullable=False),
+    Column("model", _TEXT),
+    Column("summary", _TEXT, nullable=False),
+    Column("reason", _TEXT),
+)
+
+# Every version of a card that was seen; a verdict names its own by digest.
+CARDS: Final = Table(
+    "cards",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("character_id", _TEXT, nullable=False),
+    Column("digest", _TEXT, nullable=False),
+    Column("record", _TEXT),  # null: the card was removed
+    Column("changed_ms", BigInteger, nullable=False),
+    Column("load_id", _ID, ForeignKey("loads.id")),
+    Index("cards_character", "character_id", "changed_ms"),
+    Index("cards_digest", "digest"),
+    Index("cards_load", "load_id"),
+)
+
+# Every lexicon that was seen, whole: a JSON list of its rows in order.
+LEXICONS: Final = Table(
+    "lexicons",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("digest", _TEXT, nullable=False),
+    Column("records", _TEXT, nullable=False),
+    Column("changed_ms", BigInteger, nullable=False),
+    Column("load_id", _ID, ForeignKey("loads.id")),
+    Index("lexicons_digest", "digest"),
+    Index("lexicons_load", "load_id"),
+)
+
+# Records and rows that could not be judged and name no turn; their values are not kept.
+LETTERS: Final = Table(
+    "letters",
+    METADATA,
+    Column("letter_id", _TEXT, primary_key=True),
+    Column("reason", _TEXT, nullable=False),
+    Column("detail", _TEXT, nullable=False),
+    Column("source", _TEXT, nullable=False),  # a file's name, or topic/partition
+    Column("position", BigInteger, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("load_id", _ID, ForeignKey("loads.id")),
+    Index("letters_load", "load_id"),
+    Index("letters_at", "at_ms"),
+)
+
+POSITIONS: Final = Table(
+    "positions",
+    METADATA,
+    Column("topic", _TEXT, nullable=False),
+    Column("partition", Integer, nullable=False),
+    Column("next_offset", BigInteger, nullable=False),
+    PrimaryKeyConstraint("topic", "partition"),
+)
+
+# Who saw whose chats, and when.
+ACCESSES: Final = Table(
+    "accesses",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("who", _TEXT, nullable=False),
+    Column("what", _TEXT, nullable=False),
+    Column("session_id", _TEXT),
+    Index("accesses_at", "at_ms"),
+)
+
+# Reports of `turnjudge evaluate` that somebody loaded, newest last.
+EVALUATIONS: Final = Table(
+    "evaluations",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("who", _TEXT, nullable=False),
+    Column("report", _TEXT, nullable=False),
+)
