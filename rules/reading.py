@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 
 from rules.card import AskedRole, CardFacts
 from rules.lexicon import Hit
+from rules.places import Places
 from rules.text import Speech
 from schemas.card import Card
 from schemas.element import Element, Namings, Position
@@ -53,7 +54,7 @@ class Reading(NamedTuple):
 
 
 class Reader(Protocol):
-    """What a profile brings: it makes cards ready, and reads turns against them."""
+    """What a profile brings: it makes cards ready, reads turns against them, and shows where."""
 
     def ready(self, card: Card) -> CardFacts:
         """Make a card ready."""
@@ -61,4 +62,8 @@ class Reader(Protocol):
 
     def read(self, turn: Turn, card: CardFacts, namings: Namings, position: Position) -> Reading:
         """Read a turn."""
+        ...
+
+    def places(self, reading: Reading) -> Places:
+        """Say where a reading of this reader met what it rests on; judging never asks."""
         ...

@@ -2,19 +2,24 @@
 
 from rules.card import CardFacts, read_card
 from rules.earlier import earliest
+from rules.folding import Folded
 from rules.lexicon import Lexicon
+from rules.places import Heard, NamePlaces, Piece, Places, RolePlaces, Span, TermPlace, occurrences
 from rules.reading import NO_HITS, Asked, Reading
 from rules.text import UNHEARD, Ear, is_blank
 from schemas.card import Card
 from schemas.element import Namings, Position
 from schemas.nfc import nfc
 from schemas.turn import Turn
+from schemas.verdict import Level
+from schemas.witness import Tier, Told, Way
 
 
 class SeedReader:
     """Reads turns by a lexicon and an ear."""
 
     def __init__(self, lexicon: Lexicon, ear: Ear) -> None:
+        self._ear = ear
         self._hear, self._honorific_word, self._hits = ear.hear, ear.honorific_word, lexicon.hits
 
     def ready(self, card: Card) -> CardFacts:
@@ -40,6 +45,38 @@ class SeedReader:
             first_person = None if is_blank(first_person) else nfc(first_person)
         names = _names(named) if named else None if named is None else {}
         return Reading(turn, card, reply, speech, first_person, hits, names, card.canon, asked, honorific, overlap)
+
+    def places(self, reading: Reading) -> Places:
+        """Find every place again that a reading of this reader rests on."""
+        reply, message = Folded(reading.turn.reply_text or ""), Folded(reading.turn.user_message or "")
+        return Places(
+            pieces=tuple(_piece(reply, *piece, self._ear) for piece in self._ear.pieces(reply.text)),
+            terms=tuple(
+                TermPlace(hit, place, Way.WHOLE, Tier.HIT)
+                for hit in reading.hits
+                for place in _all(reply, nfc(hit.entry.term))
+            ),
+            names=tuple(
+                NamePlaces(
+                    reading.card.canon.get(name), Way.WHOLE if name in reading.known else None, _all(reply, name)
+                )
+                for name in reading.names or ()
+            ),
+            roles=tuple(
+                RolePlaces(Way.WHOLE, _all(message, asked.role.role_folded), _all(reply, asked.role.entity_folded))
+                for asked in reading.asked or ()
+            ),
+        )
+
+
+def _piece(reply: Folded, begin: int, start: int, end: int, ear: Ear) -> Piece:
+    last = Span(*reply.span(start, end))
+    level = Level.POLITE.value if ear.is_polite(reply.text[start:end]) else Level.PLAIN.value
+    return Piece(Span(*reply.span(begin, end)), last, (Heard(last, level, Told.ENDING),))
+
+
+def _all(folded: Folded, part: str) -> tuple[Span, ...]:
+    return tuple(Span(*folded.span(*place)) for place in occurrences(folded.text, part))
 
 
 def _names(named: list[str]) -> dict[str, str]:

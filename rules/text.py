@@ -99,19 +99,30 @@ class Ear:
 
     def last_words(self, reply: str) -> list[str]:
         """Return the last word of every counting piece: a token cut off after its last syllable."""
-        words = []
+        return [reply[start:end] for _, start, end in self.pieces(reply)]
+
+    def pieces(self, reply: str) -> list[tuple[int, int, int]]:
+        """Return where every counting piece begins (without white space), and where its last word begins and ends."""
+        pieces, place = [], 0
         for piece in self._cut(reply):
             end = len(piece)
             while end and not FIRST_SYLLABLE <= piece[end - 1] <= LAST_SYLLABLE:
                 end -= 1
             if end:
-                words.append(piece[:end].split()[-1])
-        return words
+                word = len(piece[:end].split()[-1])
+                begin = len(piece) - len(piece.lstrip())
+                pieces.append((place + begin, place + end - word, place + end))
+            place += len(piece) + 1
+        return pieces
+
+    def is_polite(self, word: str) -> bool:
+        """Tell whether a last word ends as polite ones do."""
+        return word.endswith(self.profile.polite)
 
     def honorific_word(self, reply: str) -> str | None:
         """Return the first last word that sounds polite though the endings lack it."""
         for word in self.last_words(reply):
-            if not word.endswith(self.profile.polite) and _sounds_polite(word, self.profile):
+            if not self.is_polite(word) and _sounds_polite(word, self.profile):
                 return word
         return None
 

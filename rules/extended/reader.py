@@ -8,9 +8,11 @@ from rules.earlier import earliest
 from rules.extended.fold import Folded, Folding, without_case
 from rules.extended.names import Naming
 from rules.extended.nouns import Followers
+from rules.extended.placing import placed
 from rules.extended.roles import Asking, Kinship, RoleWords
 from rules.extended.speech import UNSPOKEN, Hearing
 from rules.extended.terms import NO_TERMS, TermIndex
+from rules.places import Places
 from rules.reading import Asked, Reading
 from rules.text import is_blank, natural_key
 from schemas.card import Card
@@ -99,6 +101,10 @@ class ExtendedReader:
             review=found.review,
             witnesses=Witnesses(spoken.witnesses, found.witnesses, name_witnesses, asked),
         )
+
+    def places(self, reading: Reading) -> Places:
+        """Find every place again that a reading of this reader rests on."""
+        return placed(reading, self._folding, self._hearing, self._terms)
 
     def _names(
         self, named: list[str] | None, words: CardWords

@@ -1,6 +1,7 @@
 """The speech level of a reply: existing polite, plain, mixed, 하오체, unclear, or none for want of Hangul (issue 5)."""
 
 import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from rules.extended.endings import LONGEST, Endings
@@ -89,6 +90,16 @@ class Hearing:
                 sentences += 1
             place += len(part)
         return self._level(spoken, clues, sentences, hangul=bool(sentences or _has_word(folded.text)))
+
+    def sentences(self, folded: Folded) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+        """Yield the place in the original of every sentence a reply speaks, and of its last word."""
+        spoken, place = self._spoken(folded), 0
+        for number, part in enumerate(_breaks(spoken.text)):
+            if number % 2 == 0 and (words := _words(part)):
+                first, last = place + part.find(words[0]), place + part.rfind(words[-1])
+                end = last + len(words[-1])
+                yield spoken.span(first, end), spoken.span(last, end)
+            place += len(part)
 
     def _spoken(self, folded: Folded) -> Folded:
         """Blank what is not said to the other: addresses, narration, citations, and what stands around speech."""

@@ -16,6 +16,7 @@ from rules.extended.fold import Folded, Folding
 from rules.extended.nouns import Followers, around, suffix_then
 from rules.extended.spelling import spellings
 from rules.lexicon import Hit
+from rules.places import Span, TermPlace, Unmet
 from schemas.lexicon import Entry
 from schemas.nfc import nfc
 from schemas.witness import TermWitness, Tier, Way
@@ -91,10 +92,10 @@ class TermIndex:
                 tier = self._tier(text, pattern, start, end)
                 if tier is not None and (known is None or tier is Tier.HIT):
                     best[pattern.term.text] = tier, pattern.way, start, end
-        if _has_marked(text):
-            self._apart(_marked(text), best, spaced=False)
-        if _has_spaced(text):
-            self._apart(_spaced(text), best, spaced=True)
+        for pattern, start, end in self._all_apart(text):
+            known = best.get(pattern.term.text)
+            if known is None or known[0] is Tier.REVIEW:
+                best[pattern.term.text] = Tier.HIT, Way.SPACED, start, end
         if not best:
             return NO_TERMS
         rows = sorted(
@@ -147,10 +148,8 @@ class TermIndex:
         follows = self._followers.follows(term[-1], right, len(term))
         return Tier.HIT if follows or suffix_then(self._followers, self._nouns, right) else Tier.REVIEW
 
-    def _apart(
-        self, runs: Iterator[re.Match[str]], best: dict[str, tuple[Tier, Way, int, int]], *, spaced: bool
-    ) -> None:
-        """Look for terms whose syllables stand apart in a run."""
+    def _apart(self, runs: Iterator[re.Match[str]], *, spaced: bool) -> Iterator[tuple[_Pattern, int, int]]:
+        """Yield the terms whose syllables stand apart in a run; they are hits where they stand."""
         for run in runs:
             places = [place for place, character in enumerate(run[0], run.start()) if is_syllable(character)]
             joined = "".join(map(run.string.__getitem__, places))
@@ -158,9 +157,33 @@ class TermIndex:
                 if end - start < 2 or pattern.way is Way.SPELLED or _touch(places[start:end]):
                     continue
                 whole = start == 0 and self._followers.follows(joined[end - 1], joined[end:], 2)
-                known = best.get(pattern.term.text)
-                if (spaced or whole) and (known is None or known[0] is Tier.REVIEW):
-                    best[pattern.term.text] = Tier.HIT, Way.SPACED, places[start], places[end - 1] + 1
+                if spaced or whole:
+                    yield pattern, places[start], places[end - 1] + 1
+
+    def _all_apart(self, text: str) -> Iterator[tuple[_Pattern, int, int]]:
+        if _has_marked(text):
+            yield from self._apart(_marked(text), spaced=False)
+        if _has_spaced(text):
+            yield from self._apart(_spaced(text), spaced=True)
+
+    def places(self, folded: Folded) -> tuple[TermPlace, ...]:
+        """Return every place of every term in a folded reply without case, also where it does not count.
+
+        Rows stand in the lexicon's order, places of one row in the text's.
+        """
+        text, places = folded.text, []
+        for pattern, start, end in self._matches(text):
+            tier = self._tier(text, pattern, start, end)
+            unmet = None
+            if tier is None:
+                innocent = _is_innocent(text, pattern.text, start, end, pattern.term.innocent)
+                unmet = Unmet.EXCEPT if innocent else Unmet.PART
+            place = Span(*folded.span(start, end))
+            places += [TermPlace(hit, place, pattern.way, tier, unmet) for hit in pattern.term.hits]
+        for pattern, start, end in self._all_apart(text):
+            place = Span(*folded.span(start, end))
+            places += [TermPlace(hit, place, Way.SPACED, Tier.HIT) for hit in pattern.term.hits]
+        return tuple(sorted(places, key=lambda place: (place.hit, place.place)))
 
 
 def _touch(places: list[int]) -> bool:

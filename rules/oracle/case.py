@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from rules.folding import Folded
 from rules.oracle.criteria import Criteria
 from rules.oracle.flow import MAJORITY, FlowJudge, Quorum, StepResult, read_flow
-from rules.oracle.folding import Folded
 from rules.oracle.matcher import Matcher
 from rules.oracle.words import Words, find_words
 from schemas.outcome import Word

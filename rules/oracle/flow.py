@@ -7,8 +7,8 @@ relied on is none. An error is never PASS or FAIL (issue 6, item 4; issue 7, ite
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
+from rules.folding import Folded
 from rules.oracle.criteria import Step
-from rules.oracle.folding import Folded
 from rules.oracle.words import Place
 from schemas.nfc import nfc
 from schemas.outcome import Word

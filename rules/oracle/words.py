@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from rules.folding import Folded
 from rules.oracle.criteria import Criteria
-from rules.oracle.folding import Folded
 from rules.oracle.matcher import Matcher, Places
 
 

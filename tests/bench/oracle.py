@@ -23,7 +23,7 @@ from rich.table import Table
 
 from rules.oracle.case import Asking, Output, examine
 from rules.oracle.criteria import Criteria, read_criteria
-from rules.oracle.folding import Folded
+from rules.folding import Folded
 from rules.oracle.matcher import Matcher
 from rules.oracle.pattern import Pattern
 from rules.oracle.words import find_words

@@ -1,4 +1,4 @@
-"""An output in the form it is searched in, with the way back to the output as it came."""
+"""A text in the form it is searched in, with the way back to the text as it came."""
 
 from bisect import bisect_right
 from itertools import accumulate
