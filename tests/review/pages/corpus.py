@@ -1,0 +1,36 @@
+"""Text that would do something if a page let it: markup, scripts, templates, and characters that are not seen."""
+
+MARKUP = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'><svg/onload=alert(1)>",
+    "</textarea></title></style><script>alert(1)</script>",
+    '<iframe srcdoc="<script>alert(1)</script>">',
+    '<a href="javascript:alert(1)">눌러</a>',
+    "<details open ontoggle=alert(1)>",
+    "<style>*{background:url(//evil.invalid/x)}</style>",
+    "<base href=//evil.invalid/>",
+    "<meta http-equiv=refresh content=0;url=//evil.invalid/>",
+    "<form action=//evil.invalid><button>보내기</button></form>",
+    '<math><mtext><table><mglyph><style><!--</style><img title="--><img src=x onerror=alert(1)>">',
+    "<!--<script>--><script>alert(1)</script>",
+    "{{ 7 * 191 }} ${7*191} {% print(7) %} #{7*191}",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "javascript:alert(1)//`'\"><",
+    "\u0000<\u0000script>alert(1)</script>",
+    "＜script＞alert(1)＜/script＞",
+)
+UNSEEN = {
+    "안녕\u202e하세요": "⟨U+202E⟩",
+    "선\u200b거": "⟨U+200B⟩",
+    "가\u2066나\u2069": "⟨U+2066⟩",
+    "a\u00adb": "⟨U+00AD⟩",
+    "\ufeff처음": "⟨U+FEFF⟩",
+    "벨\u0007": "⟨U+0007⟩",
+    "\u001b[31m빨강": "⟨U+001B⟩",
+    "줄\u2028바꿈": "⟨U+2028⟩",
+    "채움\u3164": "⟨U+3164⟩",
+    "표\U000e0041": "⟨U+E0041⟩",
+    "골라\U000e0101": "⟨U+E0101⟩",
+    "되돌림\rX": "⟨U+000D⟩",
+}
