@@ -6,11 +6,10 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from schemas.verdict import VerdictWord
+from service.review.store.keeping import kept
 from service.review.store.searching import found, wanted
 from service.review.store.tables import (
-    CARDS,
     EVALUATIONS,
-    LEXICONS,
     LOADS,
     SUMMARIES,
     TALLIES,
@@ -137,7 +136,7 @@ def counts(connection: Connection, filters: Filters) -> dict[str, int]:
         column, statement = TURN_ROWS.c.verdict, select(TURN_ROWS.c.verdict, func.count()).where(_PLACED, *asked)
     else:
         column = TALLIES.c.verdict
-        statement = select(column, func.sum(TALLIES.c.rows)).where(*_tallied(filters))
+        statement = select(column, func.sum(TALLIES.c.shown)).where(*_tallied(filters))
     by_word = {word or REFUSED: int(count) for word, count in connection.execute(statement.group_by(column))}
     groups = GROUPS if filters.verdict is None else (filters.verdict,)
     return {group: by_word.get(group, 0) if group in groups else 0 for group in GROUPS}
@@ -176,7 +175,7 @@ def around(connection: Connection, session_id: str, turn_id: str, n: int) -> lis
     here = connection.execute(select(TURN_ROWS.c.turn_key).where(_PLACED, *_of(session_id, turn_id))).first()
     if here is None:
         return []
-    in_session = select(*_ROW).where(_PLACED, TURN_ROWS.c.session_id == session_id)
+    in_session = select(*_ROW).where(_PLACED, TURN_ROWS.c.session_id == kept(session_id))
     key = TURN_ROWS.c.turn_key
     earlier = _rows(connection, in_session.where(key < here[0]).order_by(key.desc()).limit(n))
     later = _rows(connection, in_session.where(key >= here[0]).order_by(key).limit(n + 1))
@@ -194,7 +193,7 @@ def history(connection: Connection, session_id: str, turn_id: str) -> list[Row]:
 def choices(connection: Connection) -> dict[str, list[str]]:
     """Return what can be asked for: characters, models and topics of the rows that are shown."""
     columns = {"character": TALLIES.c.character_id, "model": TALLIES.c.model_id, "topic": TALLIES.c.touched_topic}
-    shown = TALLIES.c.rows > 0
+    shown = TALLIES.c.shown > 0
     return {
         name: list(connection.scalars(select(column).where(shown, column != "").distinct().order_by(column)))
         for name, column in columns.items()
@@ -223,31 +222,6 @@ def summary(connection: Connection, verdict_id: str) -> ModelSummary | None:
     return None if found_one is None else ModelSummary(*found_one)
 
 
-def card(connection: Connection, digest: str) -> str | None:
-    """Return the JSON of the card that a verdict names by its digest."""
-    known = select(CARDS.c.record).where(CARDS.c.digest == digest, CARDS.c.record.is_not(None))
-    return connection.scalar(known.limit(1))
-
-
-def lexicon(connection: Connection, digest: str) -> str | None:
-    """Return the JSON list of the lexicon that a verdict names by its digest."""
-    return connection.scalar(select(LEXICONS.c.records).where(LEXICONS.c.digest == digest).limit(1))
-
-
-def present_cards(connection: Connection) -> dict[str, str]:
-    """Return the JSON of every character's newest card; cards that were removed, or not loaded to the end, are not."""
-    statement = select(CARDS.c.character_id, CARDS.c.record).where(_is_done(CARDS.c.load_id))
-    newest = {one.character_id: one.record for one in connection.execute(statement.order_by(*_NEWEST_CARD))}
-    return {character: record for character, record in newest.items() if record is not None}
-
-
-def present_lexicon(connection: Connection) -> str | None:
-    """Return the JSON list of the newest lexicon."""
-    newest = (LEXICONS.c.changed_ms.desc(), LEXICONS.c.id.desc())
-    statement = select(LEXICONS.c.records).where(_is_done(LEXICONS.c.load_id))
-    return connection.scalar(statement.order_by(*newest).limit(1))
-
-
 def loads(connection: Connection, limit: int = 100) -> list[Load]:
     """Return the loads, newest first."""
     columns = [LOADS.c[name] for name in Load._fields]
@@ -261,6 +235,12 @@ def load(connection: Connection, load_id: int) -> Load | None:
     return None if one is None else Load(*one)
 
 
+def is_sample(connection: Connection) -> bool:
+    """Tell whether what is shown is the sample."""
+    of_sample = select(LOADS.c.id).where(LOADS.c.kind == "sample", LOADS.c.state == "done")
+    return connection.execute(of_sample).first() is not None
+
+
 def evaluation(connection: Connection) -> Evaluation | None:
     """Return the evaluation that was loaded last."""
     columns = [EVALUATIONS.c[name] for name in Evaluation._fields]
@@ -268,19 +248,12 @@ def evaluation(connection: Connection) -> Evaluation | None:
     return None if one is None else Evaluation(*one)
 
 
-_NEWEST_CARD: Final = (CARDS.c.changed_ms, CARDS.c.id)
-
-
-def _is_done(load_id: ColumnElement[Any]) -> ColumnElement[bool]:
-    return load_id.is_(None) | load_id.in_(select(LOADS.c.id).where(LOADS.c.state == "done"))
-
-
 def _rows(connection: Connection, statement: Select[Any]) -> list[Row]:
     return [Row(*each) for each in connection.execute(statement)]
 
 
 def _of(session_id: str, turn_id: str) -> tuple[ColumnElement[bool], ...]:
-    return TURN_ROWS.c.session_id == session_id, TURN_ROWS.c.turn_id == turn_id
+    return TURN_ROWS.c.session_id == kept(session_id), TURN_ROWS.c.turn_id == kept(turn_id)
 
 
 def _asked(connection: Connection, filters: Filters) -> list[ColumnElement[bool]]:
@@ -290,7 +263,7 @@ def _asked(connection: Connection, filters: Filters) -> list[ColumnElement[bool]
         (TURN_ROWS.c.session_id, filters.session),
         (TURN_ROWS.c.touched_topic, filters.topic),
     )
-    asked = [column == value for column, value in equal if value is not None]
+    asked = [column == kept(value) for column, value in equal if value is not None]
     if filters.verdict is not None:
         asked.append(TURN_ROWS.c.verdict == (None if filters.verdict == REFUSED else filters.verdict))
     if filters.since_ms is not None:
@@ -311,5 +284,5 @@ def _tallied(filters: Filters) -> list[ColumnElement[bool]]:
         (TALLIES.c.model_id, filters.model),
         (TALLIES.c.touched_topic, filters.topic),
     )
-    asked = [column == value for column, value in equal if value is not None]
+    asked = [column == kept(value) for column, value in equal if value is not None]
     return [*asked, TALLIES.c.hedged == 1] if filters.hedge else asked

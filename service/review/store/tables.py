@@ -105,7 +105,7 @@ TALLIES: Final = Table(
     Column("touched_topic", _TEXT, nullable=False),
     Column("verdict", _TEXT, nullable=False),
     Column("hedged", Integer, nullable=False),
-    Column("rows", BigInteger, nullable=False),
+    Column("shown", BigInteger, nullable=False),
     PrimaryKeyConstraint("verdict", "character_id", "model_id", "touched_topic", "hedged"),
 )
 

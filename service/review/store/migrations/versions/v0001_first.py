@@ -114,7 +114,7 @@ def _tallies() -> None:
         sa.Column("touched_topic", _TEXT, nullable=False),
         sa.Column("verdict", _TEXT, nullable=False),
         sa.Column("hedged", sa.Integer(), nullable=False),
-        sa.Column("rows", sa.BigInteger(), nullable=False),
+        sa.Column("shown", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("verdict", "character_id", "model_id", "touched_topic", "hedged"),
     )
 

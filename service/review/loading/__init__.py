@@ -1,0 +1,1 @@
+"""How rows come to be: the sample, files, and live topics."""

@@ -1,0 +1,85 @@
+"""Choose the row of a turn among its versions, and keep the counts right; in sets, so that a whole load takes seconds.
+
+The turns to be settled stand in the table `settling`. Versions of loads that are not done do not count.
+"""
+
+from typing import Final
+
+from sqlalchemy import Connection
+from sqlalchemy import text as sql
+
+# The shown rows of the turns to be settled, into the counts; with -1 before the choice and +1 after it.
+_TALLY: Final = """
+    INSERT INTO tallies (character_id, model_id, touched_topic, verdict, hedged, shown)
+    SELECT t.character_id, t.model_id, COALESCE(t.touched_topic, ''), COALESCE(t.verdict, ''), t.hedged, {sign}COUNT(*)
+    FROM settling s JOIN turn_rows t ON t.session_id = s.session_id AND t.turn_id = s.turn_id
+    WHERE t.place IS NOT NULL
+    GROUP BY 1, 2, 3, 4, 5
+    ON CONFLICT (verdict, character_id, model_id, touched_topic, hedged)
+    DO UPDATE SET shown = tallies.shown + excluded.shown
+"""
+_NEWEST: Final = """
+    UPDATE settling SET row_id = newest.id, place = newest.place
+    FROM (
+        SELECT v.session_id, v.turn_id, v.id, v.counts,
+            MAX(v.place) OVER (PARTITION BY v.session_id, v.turn_id) AS place,
+            ROW_NUMBER() OVER (
+                PARTITION BY v.session_id, v.turn_id
+                ORDER BY v.counts DESC, v.judged_ms DESC, v.position DESC, v.verdict_id DESC
+            ) AS newness
+        FROM (
+            SELECT t.id, t.session_id, t.turn_id, t.place, t.judged_ms, t.position, t.verdict_id,
+                CASE WHEN t.load_id IS NULL OR l.state = 'done' THEN 1 ELSE 0 END AS counts
+            FROM settling s
+            JOIN turn_rows t ON t.session_id = s.session_id AND t.turn_id = s.turn_id
+            LEFT JOIN loads l ON l.id = t.load_id
+        ) AS v
+    ) AS newest
+    WHERE newest.newness = 1 AND newest.counts = 1
+        AND newest.session_id = settling.session_id AND newest.turn_id = settling.turn_id
+"""
+# A turn that is shown for the first time comes after all others; of several, in the order of their versions.
+_PLACES: Final = """
+    UPDATE settling SET place = numbered.place
+    FROM (
+        SELECT row_id, ROW_NUMBER() OVER (ORDER BY row_id) + (SELECT COALESCE(MAX(place), 0) FROM turn_rows) AS place
+        FROM settling WHERE row_id IS NOT NULL AND place IS NULL
+    ) AS numbered
+    WHERE numbered.row_id = settling.row_id
+"""
+_LEAVE: Final = """
+    UPDATE turn_rows SET place = NULL
+    WHERE place IS NOT NULL AND id IN (
+        SELECT t.id FROM settling s JOIN turn_rows t ON t.session_id = s.session_id AND t.turn_id = s.turn_id
+        WHERE t.place IS NOT NULL AND (s.row_id IS NULL OR s.row_id <> t.id)
+    )
+"""
+_TAKE: Final = """
+    UPDATE turn_rows SET place = s.place FROM settling s
+    WHERE s.row_id = turn_rows.id AND turn_rows.place IS NULL
+"""
+_STEPS: Final = (
+    _TALLY.format(sign="-"),
+    _NEWEST,
+    _PLACES,
+    _LEAVE,
+    _TAKE,
+    _TALLY.format(sign=""),
+    "DELETE FROM settling",
+)
+_OF_LOAD: Final = """
+    INSERT INTO settling (session_id, turn_id)
+    SELECT DISTINCT session_id, turn_id FROM turn_rows WHERE load_id = :load
+"""
+
+
+def settle(connection: Connection) -> None:
+    """Settle the turns of the table `settling`, and empty it."""
+    for step in _STEPS:
+        connection.execute(sql(step))
+
+
+def settle_load(connection: Connection, load_id: int) -> None:
+    """Settle the turns of a load, whose state has just changed."""
+    connection.execute(sql(_OF_LOAD), {"load": load_id})
+    settle(connection)
