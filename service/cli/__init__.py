@@ -32,6 +32,7 @@ class Entry(NamedTuple):
 ENTRIES: Final = (
     Entry("judge", "service.cli.judging", "judge", "Judge a file of turns."),
     Entry("verify", "service.cli.judging", "verify", "Check a file of verdicts again, by the ten items."),
+    Entry("explain", "service.cli.explaining", "explain", "Explain how the verdict of one turn came about."),
     Entry("worker", "service.cli.worker", "worker", "Judge chat turns from Kafka until it is told to stop."),
     Entry("narrate", "service.cli.narrating", "narrate", "Publish a summary of each verdict, in a model's words."),
     Entry("demo", "service.cli.worker", "demo", "Show a sample chat judged live, on an embedded broker."),

@@ -42,8 +42,8 @@ _OPTIONS: Final[tuple[Option, ...]] = (
 )
 
 
-class _Against(NamedTuple):
-    """What turns are held against: the options that judge and verify share."""
+class Against(NamedTuple):
+    """What turns are held against: the options that judge, verify and explain share."""
 
     cards: str
     lexicon: str
@@ -57,7 +57,7 @@ class _Against(NamedTuple):
         return read_reference(self.cards, self.lexicon, self.profile, self.caps, profile_file=self.profile_file)
 
 
-def _with_options(command: Callable[..., None]) -> Callable[..., None]:
+def with_against(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the shared options, as one argument `against`."""
 
     @wraps(command)
@@ -72,7 +72,7 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
         max_names: int,
         **rest: Any,
     ) -> None:
-        against = _Against(cards, lexicon, Order(order), profile, profile_file, Caps(max_record_bytes, max_names))
+        against = Against(cards, lexicon, Order(order), profile, profile_file, Caps(max_record_bytes, max_names))
         command(against=against, **rest)
 
     taking: Callable[..., None] = wrapped
@@ -83,7 +83,7 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command()
 @click.argument("turns")
-@_with_options
+@with_against
 @click.option("--out", metavar="FILE", help="Where the verdicts go; without it, stdout.")
 @click.option("--rejects", metavar="FILE", help="Where rows without a verdict go, as JSONL; without it, stderr.")
 @click.option(
@@ -99,15 +99,13 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
     show_default=True,
     help="Processes that judge; each takes whole sessions, and the output is the same to the byte.",
 )
-def judge(
-    turns: str, against: _Against, out: str | None, rejects: str | None, summaries: str | None, jobs: int
-) -> None:
+def judge(turns: str, against: Against, out: str | None, rejects: str | None, summaries: str | None, jobs: int) -> None:
     """Judge TURNS, a file of chat turns (JSONL, or CSV by its name; - is JSONL from stdin).
 
     Writes one verdict a line, in the order of the turns, and nothing else. A row that is refused, or whose character
     has no card, is reported as file:line: reason: field: expectation; the rest is judged, and the exit code is 1.
     """
-    _refuse_same((turns, against.cards, against.lexicon), (out, rejects))
+    refuse_same((turns, against.cards, against.lexicon), (out, rejects))
     model = None if summaries is None else wanted_model(summaries, out, rejects)
     tally = _judge(turns, against, out, rejects, jobs)
     if rejects is not None or sys.stderr.isatty():
@@ -118,7 +116,7 @@ def judge(
         click.get_current_context().exit(1)
 
 
-def _judge(turns: str, against: _Against, out: str | None, rejects: str | None, jobs: int) -> Tally:
+def _judge(turns: str, against: Against, out: str | None, rejects: str | None, jobs: int) -> Tally:
     reference = against.read()
     with ExitStack() as stack:
         source = stack.enter_context(turn_file(turns, against.caps, again=against.order is Order.ID))
@@ -129,13 +127,13 @@ def _judge(turns: str, against: _Against, out: str | None, rejects: str | None, 
             reject(refused, None)
         # What is loaded stays for the whole run, so the collector need not walk it again and again.
         gc.freeze()
-        tally = judge_file(source, judging, against.order, result.write, reject, _tracked)
+        tally = judge_file(source, judging, against.order, result.write, reject, tracked)
     tally.refused.update(refused.refusal.reason for refused in reference.refused)
     return tally
 
 
 @contextmanager
-def _judging(sources: Sources, against: _Against, jobs: int) -> Iterator[Judging]:
+def _judging(sources: Sources, against: Against, jobs: int) -> Iterator[Judging]:
     if jobs == 1:
         yield Judge(sources.snapshot(), against.caps, against.order)
     else:
@@ -143,7 +141,8 @@ def _judging(sources: Sources, against: _Against, jobs: int) -> Iterator[Judging
             yield judging
 
 
-def _refuse_same(inputs: tuple[str, ...], results: tuple[str | None, ...] = (None, None)) -> None:
+def refuse_same(inputs: tuple[str, ...], results: tuple[str | None, ...] = (None, None)) -> None:
+    """Refuse to read two files from stdin, or to write two into one."""
     if inputs.count(STDIN) > 1:
         raise OperatorError("only one file can be read from stdin")
     out, rejects = results
@@ -179,7 +178,7 @@ def _summary(tally: Tally) -> str:
     return f"{judged}, {tally.refused.total():,} rows without a verdict ({reasons})"
 
 
-def _tracked(what: str, rows: Iterator[RawRow]) -> Iterator[RawRow]:
+def tracked(what: str, rows: Iterator[RawRow]) -> Iterator[RawRow]:
     """Show on a terminal how many rows have gone through; hand them through untouched elsewhere."""
     return _shown_rows(what, rows) if sys.stderr.isatty() else rows
 
@@ -200,7 +199,7 @@ def _shown_rows(what: str, rows: Iterator[RawRow]) -> Iterator[RawRow]:
 @click.command()
 @click.argument("verdicts")
 @click.option("--turns", required=True, metavar="FILE", help="The turns that were judged, JSONL or CSV.")
-@_with_options
+@with_against
 @click.option(
     "--format",
     "form",
@@ -209,13 +208,13 @@ def _shown_rows(what: str, rows: Iterator[RawRow]) -> Iterator[RawRow]:
     show_default=True,
     help="How it is shown.",
 )
-def verify(verdicts: str, turns: str, against: _Against, form: str) -> None:
+def verify(verdicts: str, turns: str, against: Against, form: str) -> None:
     """Check VERDICTS, a file of verdicts as judge writes it, against the turns they were given for, by the ten items.
 
     A verdict belongs to the turn with its turn_id, session_id, character_id and model_id. Every miss is named as
     file:line: item, field and expectation. The exit code is 1 when a verdict misses an item or a line is no verdict.
     """
-    _refuse_same((verdicts, turns, against.cards, against.lexicon))
+    refuse_same((verdicts, turns, against.cards, against.lexicon))
     reference = against.read()
     report = _say_finding if form == "table" else _print_finding
     for refused in reference.refused:
@@ -228,7 +227,7 @@ def verify(verdicts: str, turns: str, against: _Against, form: str) -> None:
             against.caps,
             against.order,
             lambda finding: report(shown(verdicts), finding),
-            _tracked,
+            tracked,
         )
     (_say_checked if form == "table" else _print_checked)(checked)
     if not checked.is_good:
