@@ -8,7 +8,7 @@ PYTHON ?= python3
 PIP := -m pip --disable-pip-version-check --quiet
 KAFKA_JAR := .cache/kafka/libs/kafka_2.13-4.1.0.jar
 APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-	default-jre-headless maven gcc libc6-dev python3-dev
+	default-jre-headless maven gcc libc6-dev python3-dev chromium fonts-noto-cjk postgresql
 COMPILED_TESTS := tests/rules tests/extended tests/files \
 	tests/stream/test_batch.py tests/stream/test_entities.py tests/stream/test_worker.py
 # The bench and the ledger run the compiled build where there is a compiler; COMPILED= runs them from source.
@@ -50,11 +50,11 @@ $(KAFKA_JAR): tests/jars/pom.xml
 	@touch $@
 
 .PHONY: services
-services: ## Java, Maven and a C compiler by apt-get where one is missing (as root), then kafka
-	@if ! { command -v java && command -v mvn && command -v cc; } >/dev/null; then \
+services: ## Java, Maven, a C compiler, Chromium and PostgreSQL by apt-get where one is missing (as root), then kafka
+	@if ! { command -v java && command -v mvn && command -v cc && command -v chromium && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null; then \
 		test "$$(id -u)" = 0 && command -v apt-get >/dev/null || \
-			{ echo "java, mvn or cc is missing: install them, or run this as root on Debian" >&2; exit 1; }; \
-		echo "installing Java, Maven and a C compiler"; \
+			{ echo "java, mvn, cc, chromium or PostgreSQL is missing: install them, or run this as root on Debian" >&2; exit 1; }; \
+		echo "installing Java, Maven, a C compiler, Chromium and PostgreSQL"; \
 		$(APT_INSTALL) >/dev/null 2>&1 || { apt-get update -qq && $(APT_INSTALL) >/dev/null; }; \
 	fi
 	@$(MAKE) --no-print-directory kafka

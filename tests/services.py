@@ -1,5 +1,6 @@
 """The services that tests run on: is each here, and if not, how does one get it?"""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +37,32 @@ def _embedded() -> str | None:
     return None
 
 
+def browser_binary() -> str | None:
+    """Return the path of a Chromium of this machine."""
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def postgres_folder() -> Path | None:
+    """Return the folder of the programs of the newest PostgreSQL that Debian installed, else of the one on the PATH."""
+    found = [path for path in Path("/usr/lib/postgresql").glob("[0-9]*/bin") if (path / "initdb").is_file()]
+    if found:
+        return max(found, key=lambda path: float(path.parent.name))
+    on_path = shutil.which("initdb")
+    return None if on_path is None else Path(on_path).resolve().parent
+
+
+def _postgres() -> str | None:
+    if postgres_folder() is None:
+        return "PostgreSQL is not installed"
+    if os.geteuid() == 0 and shutil.which("runuser") is None:
+        return "a server is not run as root, and runuser is not on the PATH"
+    return None
+
+
+def _browser() -> str | None:
+    return None if browser_binary() else "there is no Chromium on the PATH"
+
+
 def _shared() -> str | None:
     return None if (SHARED / "design.md").is_file() else "there is no ../shared beside the project"
 
@@ -43,5 +70,7 @@ def _shared() -> str | None:
 SERVICES = (
     Service("kafka", _kafka, "make services (Java and Maven from Debian, then Apache Kafka)"),
     Service("embedded", _embedded, "make setup, on Linux or macOS (x86_64, arm64) or Windows (x86_64)"),
+    Service("postgres", _postgres, "make services (PostgreSQL from Debian)"),
+    Service("browser", _browser, "make services (Chromium and Noto fonts from Debian)"),
     Service("shared", _shared, "put the project's shared folder beside the clone, as ../shared"),
 )

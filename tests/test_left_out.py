@@ -83,6 +83,9 @@ def test_a_run_that_requires_all_ends_before_the_first_test(project: Path) -> No
 
 @pytest.mark.needs("kafka")
 @pytest.mark.needs("embedded")
+@pytest.mark.needs("postgres")
+@pytest.mark.needs("browser")
+@pytest.mark.needs("browser")
 @pytest.mark.parametrize(("test", "code"), [(PASSES, 0), (FAILS_AS_EXPECTED, 0), (SKIPS, 1), (NEEDS_SHARED, 0)])
 def test_a_run_that_requires_all_fails_for_a_skip(test: str, code: int, project: Path) -> None:
     give_all(project)

@@ -44,6 +44,7 @@ ENTRIES: Final = (
     Entry(
         "oracle", "service.cli.oracle", "oracle", "Hold outputs against evaluation criteria; oracle lint checks them."
     ),
+    Entry("page", "service.cli.page", "page", "Serve the page on which verdicts are read."),
     Entry("evaluate", "service.cli.evaluate", "evaluate", "Say how far the judge agrees with people."),
     Entry("compare-models", "service.cli.evaluate", "compare_models", "Compare models on the same prompts."),
     Entry("what-if", "service.cli.evaluate", "what_if", "Show which verdicts a change would flip."),

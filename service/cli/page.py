@@ -1,0 +1,67 @@
+"""`turnjudge page`: the verdicts in a browser, for those who write the characters."""
+
+import signal
+import socket
+from contextlib import closing
+from typing import Any, Final
+
+import click
+
+from service.cli.environment import naming
+from service.errors import OperatorError
+from service.review.pages.settings import PageSettings
+from service.settings import JudgingSettings, line_of, load_settings
+
+_GRACE_S: Final = 5
+_NEEDED: Final = ("alembic", "jinja2", "multipart", "sqlalchemy", "starlette", "uvicorn")
+
+
+@click.command(cls=naming(PageSettings, JudgingSettings))
+@click.option("--db", "page_db", metavar="URL", help="Where the rows are kept: sqlite:///FILE or postgresql://...")
+@click.option("--host", "page_host", metavar="ADDRESS", help="Address to listen on.")
+@click.option("--port", "page_port", metavar="PORT", help="Port to listen on; 0 takes a free one.")
+def page(**options: Any) -> None:
+    """Serve the page on which verdicts are read, until SIGTERM or Ctrl-C.
+
+    On an empty database it shows the public sample. Turns, cards and lexicons are uploaded on the page itself. Without
+    a login it listens on loopback only; with a token file or behind a proxy that has checked the login, anywhere.
+
+    A token file has a line for each person: NAME ROLE TOKEN. Roles: reader reads, reviewer uploads besides, admin
+    undoes what others loaded and sees who opened whose chats. Such a proxy sends X-Turnjudge-Proxy-Secret, the user's
+    header, and X-Turnjudge-Role (reader if it sends none).
+
+    Exit codes: 0 ended; 2 wrong settings, or an address or a database that cannot be opened.
+    """
+    settings, judging = load_settings(PageSettings, **options), load_settings(JudgingSettings)
+    try:
+        from service.review.pages.serving import opened, server
+    except ModuleNotFoundError as error:
+        if error.name not in _NEEDED:
+            raise
+        raise OperatorError(f"page: expected {error.name}; install turnjudge with its extra, page") from None
+    from service.stream.logs import set_up_logs
+
+    set_up_logs("INFO")
+    with opened(settings, judging) as app, closing(_listening(settings)) as listening:
+        # The server ends on these two and raises them once more when it has ended.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda number, frame: None)
+        host, port = listening.getsockname()[:2]
+        click.echo(f"the page is at http://{f'[{host}]' if ':' in host else host}:{port}/", err=True)
+        server(app, _GRACE_S).run(sockets=[listening])
+
+
+def _listening(settings: PageSettings) -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        OperatorError: the address is not ours, or the port is taken.
+    """
+    host, port = settings.page_host, settings.page_port
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise OperatorError(
+            line_of("page_host", f"an address and a port ({port}) that are free here ({error.strerror})")
+        ) from None

@@ -1,0 +1,98 @@
+"""The page: its routes, one row each, and what stands before them (issue 8)."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final
+
+from sqlalchemy import Engine
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from service.review.loading.uploading import Bench
+from service.review.pages import accesses, entry, evaluations, uploads, verdicts
+from service.review.pages.access import Gate, Right, is_loopback
+from service.review.pages.desk import Desk, Place
+from service.review.pages.guard import HEALTH_PATH, LOGIN_PATH, Guard, Limits, TooLarge
+from service.review.pages.jobs import Jobs
+from service.review.pages.settings import PageSettings
+from service.review.pages.view import STATIC, View
+
+PLACES: Final = (
+    Place("/", "GET", Right.READ, verdicts.listing),
+    Place("/turn", "GET", Right.READ, verdicts.turn),
+    Place("/checks", "GET", Right.READ, verdicts.failing),
+    Place("/uploads", "GET", Right.UPLOAD, uploads.listing),
+    Place("/uploads", "POST", Right.UPLOAD, uploads.begin),
+    Place("/uploads/job", "GET", Right.UPLOAD, uploads.job_page),
+    Place("/uploads/load", "POST", Right.UPLOAD, uploads.load),
+    Place("/uploads/cancel", "POST", Right.UPLOAD, uploads.cancel),
+    Place("/loads/undo", "POST", Right.UPLOAD, uploads.undo),
+    Place("/evaluation", "POST", Right.UPLOAD, evaluations.load),
+    Place("/evaluation/remove", "POST", Right.ADMINISTER, evaluations.remove),
+    Place("/accesses", "GET", Right.ADMINISTER, accesses.listing),
+    Place(LOGIN_PATH, "GET", None, entry.login_page),
+    Place(LOGIN_PATH, "POST", None, entry.login),
+    Place("/logout", "POST", None, entry.logout),
+    Place("/look", "POST", None, entry.look),
+    Place(HEALTH_PATH, "GET", None, entry.health),
+)
+_KEYS: Final = {401: "error_login", 403: "error_right", 404: "error_not_found", 405: "error_method"}
+
+
+def build(settings: PageSettings, engine: Engine, gate: Gate, jobs: Jobs, bench: Bench) -> ASGIApp:
+    """Return the page as an ASGI application over an opened database."""
+    view = View(settings.page_utc_offset_minutes, logs_out=gate.tokens is not None)
+    desk = Desk(settings, engine, view, gate, jobs, bench)
+    inner = Starlette(
+        routes=[
+            *(Route(place.path, partial(_answer, desk, place), methods=[place.method]) for place in PLACES),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        exception_handlers={
+            HTTPException: _handler(view),
+            TooLarge: lambda request, error: view.refusal(request, 413, "error_too_large"),
+            Exception: lambda request, error: view.refusal(request, 500, "error_ours"),
+        },
+    )
+    return Guard(inner, gate, Limits(hosts_of(settings), settings.page_max_upload_bytes), view.refusal)
+
+
+def hosts_of(settings: PageSettings) -> frozenset[str] | None:
+    """Return the names the page may be asked for by; None (any) on an address that others reach, if none are set.
+
+    On loopback a foreign name is a page elsewhere whose name was turned to this machine.
+    """
+    named = {name.strip().lower() for name in settings.page_hosts.split(",") if name.strip()}
+    if is_loopback(settings.page_host):
+        host = settings.page_host.lower()
+        return frozenset({"localhost", "127.0.0.1", "[::1]", f"[{host}]" if ":" in host else host, *named})
+    return frozenset(named) or None
+
+
+async def _answer(desk: Desk, place: Place, request: Request) -> Response:
+    """Answer one request off the event loop; a form's files stay open as long as that takes."""
+    person = request.state.person
+    if place.right is not None and not person.may(place.right):
+        return desk.view.refusal(request, 403, "error_right")
+    if place.method == "GET":
+        return await run_in_threadpool(place.answer, desk, request, FormData())
+    async with request.form(max_files=4, max_fields=20) as form:
+        return await run_in_threadpool(place.answer, desk, request, form)
+
+
+def _handler(view: View) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def handle(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        answer = view.refusal(request, status, _KEYS.get(status, "error_wrong"))
+        if isinstance(error, HTTPException) and error.headers:
+            answer.headers.update(error.headers)
+        return answer
+
+    return handle

@@ -1,0 +1,171 @@
+"""The verdicts: the list in groups, a turn opened, and what failed a check."""
+
+from typing import Final, NamedTuple
+
+from sqlalchemy import Connection, select
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from rules.verify import ITEMS
+from schemas.verdict import VerdictWord
+from service.review.notes import AUTOMATIC
+from service.review.pages import accesses
+from service.review.pages.access import Right
+from service.review.pages.context import Beside, beside, failed_items, grading
+from service.review.pages.desk import Desk
+from service.review.pages.faces import FACES, Face, face
+from service.review.pages.lines import Line, line
+from service.review.pages.links import Form, filters_of, form_of, list_href, list_of, number
+from service.review.pages.turns import opened
+from service.review.pages.view import language_of
+from service.review.store import queries
+from service.review.store.loads import LoadState
+from service.review.store.opening import reading, writing
+from service.review.store.queries import GROUPS, REFUSED, Filters
+from service.review.store.tables import TURN_ROWS
+from service.review.words import said
+
+_FEW: Final = 10
+_MANY: Final = 50
+_MOST_FAILING: Final = 200
+_SELECTS: Final = (
+    ("character", "filter_character"),
+    ("model", "filter_model"),
+    ("topic", "filter_topic"),
+)
+
+
+class Group(NamedTuple):
+    """The rows of one verdict, or of the turns that have none; `alone` where the list is of it only."""
+
+    face: Face
+    verdict: str | None
+    size: int
+    lines: list[Line]
+    alone: bool
+    open: bool
+    step: int
+    next_href: str | None
+    first_href: str | None
+
+
+def listing(desk: Desk, request: Request, form: FormData) -> Response:
+    """Show the verdicts in groups, or one group page by page where a verdict is asked for."""
+    asked = form_of(request.query_params)
+    if "" in request.query_params.values():  # as a form sends it: a field that asks nothing has no place in an address
+        return RedirectResponse(list_href(asked), 303)
+    filters, before = filters_of(asked, desk.view), request.query_params.get("before")
+    key = None if before is None else number(before)
+    language = language_of(request)
+    with reading(desk.engine) as connection:
+        counts = queries.counts(connection, filters)
+        groups = [
+            _group(connection, asked, filters, name, counts[name], key, language)
+            for name in GROUPS
+            if filters.verdict in (None, name)
+        ]
+        choices = queries.choices(connection)
+        is_sample = _is_sample(connection)
+        context = column(desk, request, connection)
+    return desk.view.page(
+        request,
+        "verdicts.html",
+        "verdicts",
+        selects=_selects(asked, choices, language),
+        form=asked,
+        filtered=asked != Form(),
+        groups=groups,
+        total=sum(counts.values()),
+        is_sample=is_sample,
+        may_upload=request.state.person.may(Right.UPLOAD),
+        beside=context,
+    )
+
+
+def _group(
+    connection: Connection, asked: Form, filters: Filters, name: str, count: int, before: int | None, language: str
+) -> Group:
+    alone = filters.verdict is not None
+    step = _MANY if alone else _FEW
+    verdict = None if name == REFUSED else name
+    found = (
+        queries.page(connection, filters, name, before if alone else None, step) if count else queries.Page([], None)
+    )
+    following = found.next
+    if not alone:
+        next_href = list_href(asked, verdict=name) if following is not None else None
+    else:
+        next_href = list_href(asked, following) if following is not None else None
+    return Group(
+        face(verdict),
+        verdict,
+        count,
+        [line(row, asked, language) for row in found.rows],
+        alone,
+        name != VerdictWord.KEPT,
+        step,
+        next_href,
+        list_href(asked) if alone and before is not None else None,
+    )
+
+
+def _selects(
+    asked: Form, choices: dict[str, list[str]], language: str
+) -> list[tuple[str, str, list[tuple[str, str]], str]]:
+    """Return the form's selects: name, key of its words, values with what they are called, and what is chosen."""
+    verdicts = [(name, name if name in FACES else said(language, "group_refused")) for name in GROUPS]
+    known = [
+        (name, words, [(value, value) for value in choices[name]], getattr(asked, name)) for name, words in _SELECTS
+    ]
+    return [*known, ("verdict", "filter_verdict", verdicts, asked.verdict)]
+
+
+def turn(desk: Desk, request: Request, form: FormData) -> Response:
+    """Show a turn: on a page of its own, or as the part that stands under its row."""
+    query, is_part = request.query_params, "x-part" in request.headers
+    with reading(desk.engine) as connection:
+        row = queries.row(connection, query.get("session", ""), query.get("turn", ""))
+    if row is None:
+        raise HTTPException(404)
+    with writing(desk.engine) as connection:
+        accesses.record(connection, request.state.person.name, "turn", row.session_id)
+    with reading(desk.engine) as connection:
+        shown = opened(connection, row, list_of(query), desk.view, is_page=not is_part)
+        if is_part:
+            return desk.view.page(request, "part.html", d=shown)
+        context = column(desk, request, connection)
+    back = list_href(list_of(query))
+    return desk.view.page(request, "turn.html", "verdicts", d=shown, back=back, beside=context)
+
+
+def failing(desk: Desk, request: Request, form: FormData) -> Response:
+    """List the turns whose verdict failed one of the ten checks; such a verdict is held back."""
+    item = number(request.query_params.get("item", ""))
+    if not 1 <= item <= len(ITEMS):
+        raise HTTPException(404)
+    with reading(desk.engine) as connection:
+        rows = queries.held_back_rows(connection, None, _MOST_FAILING).rows
+        context = column(desk, request, connection)
+    language = language_of(request)
+    lines = [line(row, Form(), language) for row in rows if item in failed_items(row.detail)]
+    return desk.view.page(
+        request, "checks.html", "verdicts", item=item, words=AUTOMATIC[item - 1], lines=lines, beside=context
+    )
+
+
+def column(desk: Desk, request: Request, connection: Connection) -> Beside:
+    """Return the column that is always in sight."""
+    counts = queries.counts(connection, queries.NO_FILTERS)
+    judged = sum(count for name, count in counts.items() if name != REFUSED)
+    report = queries.evaluation(connection)
+    found = None if report is None else grading(report.report, desk.view.time(report.at_ms) or "", report.who)
+    return beside(language_of(request), judged, queries.held_back(connection), found)
+
+
+def _is_sample(connection: Connection) -> bool:
+    """Tell whether what is shown is the sample and nothing else."""
+    shown = {load.kind for load in queries.loads(connection) if load.state == LoadState.DONE}
+    live = select(TURN_ROWS.c.id).where(TURN_ROWS.c.load_id.is_(None)).limit(1)
+    return shown == {"sample"} and connection.execute(live).first() is None

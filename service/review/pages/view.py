@@ -1,0 +1,113 @@
+"""How a page is written: templates, the language and the theme somebody chose, and the time as they read it."""
+
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import escape
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from service.review.pages.access import Right
+from service.review.pages.visible import finished
+from service.review.words import LANGUAGES, said
+
+ROOM: Final = Path(__file__).resolve().parent.parent
+STATIC: Final = ROOM / "static"
+THEMES: Final = ("auto", "light", "dark")
+# The parts of the page in the menu's order: name, path, key of its words, and the right it asks for.
+_MENU: Final = (
+    ("verdicts", "/", "nav_verdicts", Right.READ),
+    ("uploads", "/uploads", "nav_uploads", Right.UPLOAD),
+    ("accesses", "/accesses", "nav_accesses", Right.ADMINISTER),
+)
+
+
+class View:
+    """Writes pages from the templates beside us."""
+
+    def __init__(self, utc_offset_minutes: int, *, logs_out: bool) -> None:
+        """Read the templates; everything they write is escaped, and every character of it is seen."""
+        self._offset = timedelta(minutes=utc_offset_minutes)
+        self._logs_out = logs_out
+        self._environment = Environment(
+            loader=FileSystemLoader(ROOM / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            finalize=finished,
+        )
+        # What goes back to us as it is: a form's values.
+        self._environment.filters["exact"] = escape
+        files = sorted(STATIC.iterdir())
+        self._version = sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+
+    def page(self, request: Request, template: str, section: str = "", status: int = 200, **values: Any) -> Response:
+        """Write a page; `section` is the part of the menu it belongs to."""
+        person, language = request.state.person, language_of(request)
+        menu = [entry[:3] for entry in _MENU if person and person.may(entry[3])]
+        theme = request.cookies.get("theme", "")
+        text = self._environment.get_template(template).render(
+            t=partial(said, language),
+            lang=language,
+            theme=theme if theme in THEMES else THEMES[0],
+            version=self._version,
+            person=person,
+            menu=menu,
+            section=section,
+            logs_out=self._logs_out,
+            here=_here(request),
+            **values,
+        )
+        return HTMLResponse(text, status)
+
+    def refusal(self, request: Request, status: int, key: str) -> Response:
+        """Write the page of a request that comes to nothing."""
+        return self.page(request, "error.html", status=status, key=key, code=status)
+
+    def time(self, at_ms: int | None) -> str | None:
+        """Return a time as it is read here, to the second."""
+        if at_ms is None:
+            return None
+        try:
+            return f"{datetime.fromtimestamp(at_ms / 1000, UTC) + self._offset:%Y-%m-%d %H:%M:%S}"
+        except (OverflowError, ValueError, OSError):
+            return str(at_ms)
+
+    def day(self, at_ms: int | None) -> str:
+        """Return the day of a time, or nothing."""
+        return (self.time(at_ms) or "")[:10]
+
+    def begins_ms(self, day: str, days_later: int = 0) -> int | None:
+        """Return when a day (YYYY-MM-DD) begins here, or a day some days later; None where it is none."""
+        try:
+            begins = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(days=days_later)
+        except (ValueError, OverflowError):
+            return None
+        return int((begins - self._offset).timestamp() * 1000)
+
+
+def language_of(request: Request) -> str:
+    """Return the language somebody chose, Korean where they chose none."""
+    language = request.cookies.get("lang", "")
+    return language if language in LANGUAGES else LANGUAGES[0]
+
+
+def back_of(given: object) -> str:
+    """Return a path of ours to go back to; `/` for whatever is none."""
+    path = given if isinstance(given, str) else ""
+    parts = urlsplit(path.replace("\\", "/"))
+    is_ours = path.startswith("/") and not path.startswith(("//", "/\\")) and not parts.scheme and not parts.netloc
+    return path if is_ours and path.isprintable() else "/"
+
+
+def _here(request: Request) -> str:
+    """Return the address of a page that can be gone back to."""
+    if request.method != "GET" or request.url.path in ("/login", "/look"):
+        return "/"
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
