@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
+from python_multipart.exceptions import FormParserError
 from sqlalchemy import Engine
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -83,8 +84,14 @@ async def _answer(desk: Desk, place: Place, request: Request) -> Response:
         return desk.view.refusal(request, 403, "error_right")
     if place.method == "GET":
         return await run_in_threadpool(place.answer, desk, request, FormData())
-    async with request.form(max_files=4, max_fields=20) as form:
+    try:
+        form = await request.form(max_files=4, max_fields=20)
+    except FormParserError:
+        raise HTTPException(400) from None
+    try:
         return await run_in_threadpool(place.answer, desk, request, form)
+    finally:
+        await form.close()
 
 
 def _handler(view: View) -> Callable[[Request, Exception], Awaitable[Response]]:

@@ -1,0 +1,57 @@
+"""Pages for tests: a page over a database of its own, and a browser's headers."""
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from service.review.pages.serving import opened
+from service.review.pages.settings import PageSettings
+from service.settings import JudgingSettings
+
+BASE = "http://127.0.0.1"
+FROM_US = {"Sec-Fetch-Site": "same-origin"}
+
+
+@contextmanager
+def page(folder: Path, **given: Any) -> Iterator[TestClient]:
+    """Open a page over a new database; what it is asked comes from itself, as a browser would say."""
+    settings = PageSettings(page_db=f"sqlite:///{folder / 'page.db'}", **given)
+    with opened(settings, JudgingSettings()) as app, TestClient(app, base_url=BASE, headers=FROM_US) as client:
+        yield client
+
+
+def rows(text: str) -> list[str]:
+    """Return the addresses of the rows of a list."""
+    return [unescape(found) for found in re.findall(r'class="row" href="([^"]+)"', text)]
+
+
+def uploaded(client: TestClient, **files: tuple[str, bytes]) -> str:
+    """Upload files, and return the address of the preview when the files have been read."""
+    answer = client.post("/uploads", files=files, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    where = answer.headers["location"]
+    settled(client)
+    return where
+
+
+def loaded(client: TestClient, **files: tuple[str, bytes]) -> str:
+    """Upload files, load them, and return the page of the upload when that has come to its end."""
+    where = uploaded(client, **files)
+    answer = client.post("/uploads/load", data={"upload": where.partition("=")[2]})
+    assert answer.status_code == 200, answer.text
+    settled(client)
+    return client.get(where).text
+
+
+def settled(client: TestClient) -> None:
+    """Wait until no upload is under way."""
+    for thread in threading.enumerate():
+        if thread.name == "upload":
+            thread.join(60)
+            assert not thread.is_alive()

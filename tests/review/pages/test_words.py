@@ -1,0 +1,73 @@
+"""Every word of the page is there in both languages, and none is there for nothing."""
+
+import re
+import string
+
+import pytest
+
+from schemas.hedge import HedgeCode
+from schemas.refusal import Reason
+from service.review.notes import AUTOMATIC, BOUNDARY, MANUAL
+from service.review.pages.jobs import State
+from service.review.words import WORDS, said
+from services import ROOT, SHARED
+
+ROOM = ROOT / "service/review"
+FILES = [*ROOM.glob("templates/*.html"), *ROOM.glob("pages/*.py")]
+TEXT = "\n".join(file.read_text("utf-8") for file in FILES)
+# Keys that are put together from a value of a closed list.
+MADE = frozenset(
+    [f"refused_{reason}{end}" for reason in Reason for end in ("", "_long")]
+    + [f"skipped_{code}" for code in HedgeCode]
+    + [f"upload_state_{state}" for state in State]
+    + [f"check_{item}" for item in range(1, 11)]
+    + [f"mark_{kind}" for kind in ("term", "name", "role", "target", "ending")]
+    + [f"theme_{theme}" for theme in ("light", "dark", "auto")]
+    + [f"upload_{kind}{end}" for kind in ("turns", "cards", "lexicon") for end in ("", "_about")]
+    + [f"loads_{state}" for state in ("loading", "cancelled", "abandoned", "undone")]
+)
+
+
+def fields(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("key", WORDS)
+def test_both_languages_say_the_same_values(key: str) -> None:
+    words = WORDS[key]
+    assert words.en
+    assert words.ko or key.startswith("gloss_")
+    assert fields(words.ko) == fields(words.en) or key.startswith("gloss_")
+    values = dict.fromkeys(fields(words.en), 1)
+    assert "{" not in said("ko", key, **values) + said("en", key, **values)
+
+
+def test_korean_stands_in_no_word_of_english() -> None:
+    assert [key for key, words in WORDS.items() if re.search("[가-힣]", words.en)] == []
+
+
+def test_every_key_that_is_asked_for_is_there() -> None:
+    asked = set(re.findall(r'(?<![a-z_.])t\("([a-z_0-9]+)"', TEXT)) | set(
+        re.findall(r"(?<![a-z_.])t\('([a-z_0-9]+)'", TEXT)
+    )
+    asked |= set(re.findall(r'said\([a-z_]+, "([a-z_0-9]+)"', TEXT)) | MADE
+    assert asked - set(WORDS) - {key for key in asked if key.endswith("_")} == set()
+
+
+def test_no_word_is_there_for_nothing() -> None:
+    quoted = set(re.findall(r"[\"']([a-z_0-9]+)[\"']", TEXT)) | MADE
+    quoted |= {f"{key}_next" for key in quoted if key.startswith("error_")}
+    assert [key for key in WORDS if key not in quoted and not key.startswith("notice_")] == []
+
+
+@pytest.mark.needs("shared")
+def test_the_notes_are_the_words_of_the_specification() -> None:
+    (file,) = SHARED.glob("spec/000_*.txt")
+    spec = file.read_text("utf-8")
+    assert len(AUTOMATIC) == 10
+    assert len(MANUAL) == 3
+    for place, words in enumerate(AUTOMATIC, start=1):
+        assert f" {place}. {words}" in spec
+    for place, words in enumerate(MANUAL, start=1):
+        assert f" {place}. {words}" in spec[spec.index("[수동 검증") :]
+    assert all(words.ko and words.en for words in BOUNDARY)
