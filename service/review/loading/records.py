@@ -69,9 +69,8 @@ def verdict_of(record: Any, turn_value: bytes | None, caps: Caps) -> Judged | No
 
 def _quoted(row: Mapping[str, Any]) -> Turn:
     cells = {cell["field"]: cell["value"] for cell in row["evidence"] if cell["source"] == "chat_turn"}
-    turn = Turn(**{name: row[name] for name in _IDENTITY})
-    fits = {name: value for name, value in cells.items() if isinstance(value, _QUOTED.get(name, ()))}
-    return turn._replace(**fits)
+    fits: dict[str, Any] = {name: value for name, value in cells.items() if isinstance(value, _QUOTED.get(name, ()))}
+    return Turn(**{name: row[name] for name in _IDENTITY}, **fits)
 
 
 def letter_of(record: Any, caps: Caps) -> RefusedTurn | Letter | None:

@@ -201,7 +201,7 @@ def test_copies_are_one_row_and_a_newer_verdict_takes_its_place(made: World, eng
 def test_a_summary_may_come_before_its_verdict(made: World, engine: Engine) -> None:
     row = turn()
     offset = send_turn(made, row)
-    summary = {"verdict_id": "v1", "turn_id": "T-9", "session_id": "S", "summary": "카드대로 말했습니다."}
+    summary: Row = {"verdict_id": "v1", "turn_id": "T-9", "session_id": "S", "summary": "카드대로 말했습니다."}
     summary |= {"by": "model", "model": "m-1", "reason": None}
     made.send(made.settings.topics.turn_summaries, orjson.dumps(summary), b"S")
     made.flush()
