@@ -47,11 +47,11 @@ def write(connection: Connection, batch: Batch, load_id: int | None = None) -> W
 
     Rows of a load are not shown before `loads.finish`; those of no load are shown at once.
     """
-    versions = {each.verdict_id: _refused(each, load_id) for each in batch.refused}
-    for each in batch.judged:
-        row = _judged(each, load_id)
-        twin = versions.get(each.verdict_id)
-        versions[each.verdict_id] = row if twin is None or row["judged_ms"] <= twin["judged_ms"] else twin
+    versions: dict[str, dict[str, Any]] = {}
+    rows = [*(_refused(each, load_id) for each in batch.refused), *(_judged(each, load_id) for each in batch.judged)]
+    for row in rows:
+        twin = versions.setdefault(row["verdict_id"], row)
+        twin["judged_ms"] = min(twin["judged_ms"], row["judged_ms"])
     if load_id is None and versions:
         retire_sample(connection, max(row["judged_ms"] for row in versions.values()))
     known = 0
