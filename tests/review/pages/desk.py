@@ -36,7 +36,7 @@ def uploaded(client: TestClient, **files: tuple[str, bytes]) -> str:
     answer = client.post("/uploads", files=files, follow_redirects=False)
     assert answer.status_code == 303, answer.text
     where = answer.headers["location"]
-    settled(client)
+    settled()
     return where
 
 
@@ -45,11 +45,11 @@ def loaded(client: TestClient, **files: tuple[str, bytes]) -> str:
     where = uploaded(client, **files)
     answer = client.post("/uploads/load", data={"upload": where.partition("=")[2]})
     assert answer.status_code == 200, answer.text
-    settled(client)
+    settled()
     return client.get(where).text
 
 
-def settled(client: TestClient) -> None:
+def settled() -> None:
     """Wait until no upload is under way."""
     for thread in threading.enumerate():
         if thread.name == "upload":

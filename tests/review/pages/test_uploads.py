@@ -47,7 +47,7 @@ def test_a_preview_changes_nothing_and_a_load_is_judged(client: TestClient) -> N
     assert "t.jsonl" in preview
     assert rows(client.get("/").text) == rows(before)
     client.post("/uploads/load", data={"upload": where.partition("=")[2]})
-    settled(client)
+    settled()
     assert "판정 1회차, 거절 0줄" in client.get(where).text
     text = client.get("/", params={"character": "나무"}).text
     assert len(rows(text)) == 1
@@ -122,7 +122,7 @@ def test_only_an_administrator_undoes_or_opens_what_others_loaded(tmp_path: Path
         client.post("/login", data={"token": people["nuri"], "back": "/"})
         where = uploaded(client, turns=("t.jsonl", lines(TURN)), cards=("c.jsonl", lines(CARD)))
         client.post("/uploads/load", data={"upload": where.partition("=")[2]})
-        settled(client)
+        settled()
         load = re.search(r'name="load" value="(\d+)"', client.get("/uploads").text)
         assert load is not None
         client.post("/login", data={"token": people["haru"], "back": "/"})

@@ -1,0 +1,31 @@
+"""The page in a real browser: Chromium, and a page with turns of every verdict."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from browser.site import filled, serving
+from services import SERVICES, browser_binary
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A Chromium, shared by the session; as root it runs without its sandbox."""
+    (service,) = (service for service in SERVICES if service.name == "browser")
+    if lacks := service.missing():
+        pytest.skip(f"{service.name}: {lacks}; get it by: {service.how}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=browser_binary(), args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A page with the sample and with turns of every verdict, one without a card among them; read only."""
+    with serving(tmp_path_factory.mktemp("site")) as base:
+        filled(base)
+        yield base
