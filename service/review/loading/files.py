@@ -1,13 +1,14 @@
 """The files of an upload, open for reading, under the names that people gave them."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from schemas.card import Card
 from schemas.lexicon import Entry
 from service.decode import Caps
+from service.errors import OperatorError
 from service.files.readers import RawRow, Refused, TurnFile, read_cards, read_lexicon, turn_file
 from service.review.loading.sheets import plain
 
@@ -62,7 +63,9 @@ class Reading:
 
     def turns(self) -> Iterator[RawRow]:
         """Read the rows of turns, from the start; anew with every call."""
-        return iter(()) if self._turns is None else self._turns.rows()
+        if self._turns is not None and self._files.turns is not None:
+            with _named(self._files.turns):
+                yield from self._turns.rows()
 
     def cards(self) -> tuple[tuple[Card, ...], tuple[Refused, ...]]:
         """Read the cards."""
@@ -70,7 +73,8 @@ class Reading:
         if file is None:
             return (), ()
         say = self._said(file)
-        found = read_cards(str(plain(file.path, say)), self._caps, say)
+        with _named(file):
+            found = read_cards(str(plain(file.path, say)), self._caps, say)
         return tuple(found.records), tuple(each._replace(file=file.name) for each in found.refused)
 
     def lexicon(self) -> tuple[tuple[Entry, ...] | None, tuple[Refused, ...]]:
@@ -79,7 +83,8 @@ class Reading:
         if file is None:
             return None, ()
         say = self._said(file)
-        found = read_lexicon(str(plain(file.path, say)), self._caps, say)
+        with _named(file):
+            found = read_lexicon(str(plain(file.path, say)), self._caps, say)
         return tuple(found.records), tuple(each._replace(file=file.name) for each in found.refused)
 
     def _said(self, file: File) -> Callable[[str], None]:
@@ -89,3 +94,13 @@ class Reading:
                 self.notices.append(told)
 
         return say
+
+
+@contextmanager
+def _named(file: File) -> Iterator[None]:
+    """Say of a file what cannot be read of it under the name it was given, not under that of its place here."""
+    try:
+        yield
+    except OperatorError as error:
+        told = str(error)
+        raise OperatorError(f"{file.name}: {told.partition(': ')[2] or told}") from None

@@ -45,11 +45,12 @@ class Written(NamedTuple):
 def write(connection: Connection, batch: Batch, load_id: int | None = None) -> Written:
     """Write a batch within the caller's transaction (`opening.writing`).
 
+    Rows that are new come into the list by time of judging and position, whatever kind they are.
     Rows of a load are not shown before `loads.finish`; those of no load are shown at once.
     """
     versions: dict[str, dict[str, Any]] = {}
     rows = [*(_refused(each, load_id) for each in batch.refused), *(_judged(each, load_id) for each in batch.judged)]
-    for row in rows:
+    for row in sorted(rows, key=lambda one: (one["judged_ms"], one["position"])):
         twin = versions.setdefault(row["verdict_id"], row)
         twin["judged_ms"] = min(twin["judged_ms"], row["judged_ms"])
     if load_id is None and versions:
