@@ -65,6 +65,17 @@ def message_marks(record: Mapping[str, Any], message: str) -> list[Mark]:
     return [mark for role in roles for mark in occurrences(Kind.ROLE, role, message)]
 
 
+def kind_of(cell: Mapping[str, Any], record: Mapping[str, Any]) -> Kind | None:
+    """Return how a cell of the evidence is marked in the texts, where its whole value is."""
+    field, value = cell["field"], cell["value"]
+    if field == "term":
+        return Kind.TERM
+    if field == "entity_roles" and value != record.get("recall_target"):
+        return Kind.ROLE
+    is_target = field in ("canon_entities", "entity_roles") and value == record.get("recall_target")
+    return Kind.TARGET if is_target else None
+
+
 def occurrences(kind: Kind, word: object, text: str) -> list[Mark]:
     """Return every place where a word stands in a text to the letter, at most 200."""
     if not isinstance(word, str) or not word.strip():

@@ -7,9 +7,20 @@ import orjson
 from sqlalchemy import Connection
 
 from schemas.summary import Author
+from service.review.pages.expectations import told
 from service.review.pages.faces import Face, face
 from service.review.pages.links import Form, list_href, turn_href
-from service.review.pages.marking import Kind, Mark, Piece, endings, message_marks, occurrences, pieces, reply_marks
+from service.review.pages.marking import (
+    Kind,
+    Mark,
+    Piece,
+    endings,
+    kind_of,
+    message_marks,
+    occurrences,
+    pieces,
+    reply_marks,
+)
 from service.review.pages.view import View
 from service.review.store import queries
 from service.review.store.queries import ModelSummary, Row
@@ -41,6 +52,8 @@ class Opened(NamedTuple):
 
     row: Row
     record: Mapping[str, Any]
+    evidence: list[tuple[Mapping[str, Any], Kind | None]]
+    detail: str
     said: Said | None
     face: Face
     time: str | None
@@ -76,10 +89,10 @@ def said_in(turn: Mapping[str, Any], record: Mapping[str, Any], target: object =
     )
 
 
-def opened(connection: Connection, row: Row, form: Form, view: View, *, is_page: bool) -> Opened:
+def opened(connection: Connection, row: Row, form: Form, view: View, language: str, *, is_page: bool) -> Opened:
     """Read all that is shown of a turn; `form` is the list it was found in."""
     record, turn = parsed(row.record), parsed(row.turn)
-    told = queries.summary(connection, row.verdict_id)
+    summary = queries.summary(connection, row.verdict_id)
     source, target = record.get("recall_source_turn"), record.get("recall_target")
     recall_href = None
     if source is not None and queries.row(connection, row.session_id, source) is not None:
@@ -87,12 +100,14 @@ def opened(connection: Connection, row: Row, form: Form, view: View, *, is_page:
     return Opened(
         row=row,
         record=record,
+        evidence=[(cell, kind_of(cell, record)) for cell in record.get("evidence", ())],
+        detail=told(language, row.detail),
         said=said_in(turn, record) if turn else None,
         face=face(row.verdict),
         time=view.time(row.occurred_ms),
         own_href=turn_href(row.session_id, row.turn_id, form),
         session_href=list_href(Form(session=row.session_id)),
-        told=told if told is not None and told.by == Author.MODEL else None,
+        told=summary if summary is not None and summary.by == Author.MODEL else None,
         codes=(row.hedge_codes or "").split(),
         recall_href=recall_href,
         around=[

@@ -17,6 +17,7 @@ from service.review.loading.uploading import load as load_files
 from service.review.loading.uploading import preview as preview_files
 from service.review.pages.access import Right
 from service.review.pages.desk import Desk, field
+from service.review.pages.expectations import header_told, told
 from service.review.pages.jobs import UNDER_WAY, Job, State
 from service.review.pages.links import number
 from service.review.pages.view import language_of
@@ -84,6 +85,8 @@ def job_page(desk: Desk, request: Request, form: FormData) -> Response:
         running=job.state in UNDER_WAY,
         said=said(language, said_of, done=job.done, of=job.of),
         problem=None if job.problem is None else said(language, job.problem),
+        detail=header_told(language, job.detail or ""),
+        refused=[(each, told(language, each.refusal.detail)) for each in job.found.refused] if job.found else [],
         notices=[_notice(language, notice) for notice in job.found.notices] if job.found else [],
     )
 
@@ -129,17 +132,17 @@ def _stored(job: Job, kind: str, file: UploadFile) -> File:
 
 
 def _read(desk: Desk, job: Job) -> None:
-    with reading(desk.engine) as connection, _told(job):
+    with reading(desk.engine) as connection, _saying(job):
         job.found = preview_files(connection, job.files, desk.bench, job.report)
 
 
 def _load(desk: Desk, job: Job) -> None:
-    with _told(job):
+    with _saying(job):
         job.loaded = load_files(desk.engine, job.files, desk.bench, job.who, job.report)
 
 
 @contextmanager
-def _told(job: Job) -> Iterator[None]:
+def _saying(job: Job) -> Iterator[None]:
     """Say on the page what is wrong with a file; the file has the name that it was given."""
     try:
         yield

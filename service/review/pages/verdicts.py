@@ -132,7 +132,7 @@ def turn(desk: Desk, request: Request, form: FormData) -> Response:
     with writing(desk.engine) as connection:
         accesses.record(connection, request.state.person.name, "turn", row.session_id)
     with reading(desk.engine) as connection:
-        shown = opened(connection, row, list_of(query), desk.view, is_page=not is_part)
+        shown = opened(connection, row, list_of(query), desk.view, language_of(request), is_page=not is_part)
         if is_part:
             return desk.view.page(request, "part.html", d=shown)
         context = column(desk, request, connection)

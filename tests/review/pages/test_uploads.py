@@ -82,7 +82,7 @@ def test_a_file_that_cannot_be_read_is_said_by_its_name(client: TestClient) -> N
     where = uploaded(client, turns=("회차.csv", b"a,b\n1,2\n"))
     text = client.get(where).text
     assert "올리지 못했습니다" in text
-    assert "회차.csv: the header lacks" in text
+    assert "회차.csv: 머리줄에" in text
     assert "turnjudge-upload-" not in text
     assert client.post("/uploads/load", data={"upload": where.partition("=")[2]}).status_code == 409
 

@@ -24,6 +24,7 @@ MADE = frozenset(
     + [f"mark_{kind}" for kind in ("term", "name", "role", "target", "ending")]
     + [f"theme_{theme}" for theme in ("light", "dark", "auto")]
     + [f"upload_{kind}{end}" for kind in ("turns", "cards", "lexicon") for end in ("", "_about")]
+    + [f"type_{kind}" for kind in ("string", "null", "boolean", "array", "object", "integer", "number")]
     + [f"loads_{state}" for state in ("loading", "cancelled", "abandoned", "undone")]
 )
 
