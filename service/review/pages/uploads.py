@@ -4,6 +4,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import Any, Final
 
 from starlette.datastructures import FormData, UploadFile
@@ -74,20 +75,23 @@ def begin(desk: Desk, request: Request, form: FormData) -> Response:
 
 def job_page(desk: Desk, request: Request, form: FormData) -> Response:
     """Show how far an upload is, what is in its files, or what came of it."""
-    job = _job(desk, request, request.query_params.get("upload", ""))
-    said_of = "upload_said" if job.of is None else "upload_said_of"
+    # As it stands at one moment: the thread goes on while the page is written.
+    job = copy(_job(desk, request, request.query_params.get("upload", "")))
+    found = None if job.state is State.READING else job.found
     language = language_of(request)
+    done = "upload_said" if job.of is None else "upload_said_of"
     return desk.view.page(
         request,
         "upload.html",
         "uploads",
         job=job,
+        found=found,
         running=job.state in UNDER_WAY,
-        said=said(language, said_of, done=job.done, of=job.of),
+        said=said(language, done, done=job.done, of=job.of),
         problem=None if job.problem is None else said(language, job.problem),
         detail=header_told(language, job.detail or ""),
-        refused=[(each, told(language, each.refusal.detail)) for each in job.found.refused] if job.found else [],
-        notices=[_notice(language, notice) for notice in job.found.notices] if job.found else [],
+        refused=[(each, told(language, each.refusal.detail)) for each in found.refused] if found else [],
+        notices=[_notice(language, notice) for notice in found.notices] if found else [],
     )
 
 

@@ -156,6 +156,18 @@ def test_one_upload_works_at_a_time_and_an_end_is_asked_for_at_the_next_row() ->
         job.report(2, 2)
 
 
+def test_a_page_shows_an_upload_as_it_stood_at_one_moment(client: TestClient) -> None:
+    where = uploaded(client, turns=("t.jsonl", lines(TURN)), cards=("c.jsonl", lines(CARD)))
+    # While it is read nothing of what is found is shown, whenever the reading ends.
+    for _ in range(30):
+        answer = client.post("/uploads", files={"turns": ("t.jsonl", lines(TURN)), "cards": ("c.jsonl", lines(CARD))})
+        text = answer.text
+        assert ("파일을 읽고 있습니다" in text) == ("data-job" in text)
+        assert ("data-job" in text) != ("올리고 판정하기" in text)
+        settled()
+    assert client.get(where).status_code == 404  # of so many only the newest are kept
+
+
 REPORT = {
     "form": 1,
     "command": "evaluate",

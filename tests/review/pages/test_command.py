@@ -1,0 +1,96 @@
+"""`turnjudge page`: it serves, says where, ends when it is told to, and says in one line why it cannot begin."""
+
+import logging
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from service.cli import run
+from service.review.pages.settings import PageSettings
+from service.settings import variables
+
+
+@pytest.fixture(autouse=True)
+def logs_as_before() -> Iterator[None]:
+    """The command sends the logs of its process to stderr; this process keeps its own."""
+    root, hook = logging.getLogger(), threading.excepthook
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    threading.excepthook = hook
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_serves_until_it_is_told_to_end(tmp_path: Path, number: int) -> None:
+    command = [sys.executable, "-c", "from service.cli import main; main()", "page", "--port", "0"]
+    process = subprocess.Popen(
+        [*command, "--db", f"sqlite:///{tmp_path / 'page.db'}"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TURNJUDGE_PAGE_PORT": "1"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    try:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        where = re.fullmatch(r"the page is at (http://127\.0\.0\.1:\d+/)\n", said)
+        assert where is not None, said
+        answer = httpx.get(where[1] + "?search=선거", timeout=30)
+        assert answer.status_code == 200
+        assert "공개 캐릭터 견본" in answer.text
+        assert "server" not in answer.headers
+        process.send_signal(number)
+        rest = process.stderr.read()
+        assert process.wait(30) == 0
+        assert "선거" not in rest
+        assert "search" not in rest
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--host", "0.0.0.0"], "TURNJUDGE_PAGE_HOST: expected a loopback address, or a login by"),  # noqa: S104
+        (["--port", "x"], "TURNJUDGE_PAGE_PORT: expected a port from 0 to 65535"),
+        (["--db", "mysql://a:hidden@b/c"], "database URL: expected sqlite:///FILE or postgresql"),
+        (["--db", "sqlite:////no/such/folder/page.db"], "the database cannot be opened"),
+    ],
+)
+def test_what_keeps_it_from_beginning_is_one_line(
+    tmp_path: Path, arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if "--db" not in arguments:
+        arguments = [*arguments, "--db", f"sqlite:///{tmp_path / 'page.db'}"]
+    assert run(["page", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert line in said
+    assert "hidden" not in said
+    assert said.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert run(["page", "--port", str(port), "--db", f"sqlite:///{tmp_path / 'page.db'}"]) == 2
+    said = capsys.readouterr().err
+    assert f"TURNJUDGE_PAGE_HOST: expected an address and a port ({port}) that are free here" in said
+    assert said.count("\n") == 1
+
+
+def test_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["page", "--help"]) == 0
+    said = capsys.readouterr().out
+    for variable in variables(PageSettings):
+        assert variable.name in said
