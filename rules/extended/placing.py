@@ -1,5 +1,6 @@
 """Where a reading of the `extended` profile met what it rests on, in the texts as they came."""
 
+from collections import deque
 from collections.abc import Iterator
 
 from rules.extended.fold import Folded, Folding, without_case
@@ -40,14 +41,19 @@ def _pieces(
 ) -> Iterator[Piece]:
     """Yield the sentences with the words heard in them; a word outside every sentence is a piece of its own."""
     is_old = reading.speech.level == Observed.OLD.value
-    left = [_heard(word, is_old=is_old) for word in words]
-    pieces = []
+    left = deque(sorted((_heard(word, is_old=is_old) for word in words), key=lambda word: word.place))
     for place, last in sentences:
-        inside = [word for word in left if place[0] <= word.place.start and word.place.end <= place[1]]
-        left = [word for word in left if word not in inside]
-        pieces.append(Piece(Span(*place), Span(*last), tuple(inside)))
-    pieces += [Piece(word.place, word.place, (word,)) for word in left]
-    yield from sorted(pieces, key=lambda piece: piece.place)
+        while left and left[0].place.start < place[0]:
+            yield _alone(left.popleft())
+        inside = []
+        while left and left[0].place.end <= place[1]:
+            inside.append(left.popleft())
+        yield Piece(Span(*place), Span(*last), tuple(inside))
+    yield from map(_alone, left)
+
+
+def _alone(word: Heard) -> Piece:
+    return Piece(word.place, word.place, (word,))
 
 
 def _heard(word: WordWitness, *, is_old: bool) -> Heard:
