@@ -21,6 +21,8 @@ PATHS = {
     "off canon": f"{TURN}T-4",
     "forgot": f"{TURN}T-5",
     "refused": f"{TURN}T-6",
+    "why": "/why?session=S-1&turn=T-3",
+    "why not": "/why?session=S-1&turn=T-6",
     "check": "/checks?item=10",
     "uploads": "/uploads",
     "accesses": "/accesses",

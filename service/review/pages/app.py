@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from service.review.loading.uploading import Bench
-from service.review.pages import accesses, entry, evaluations, uploads, verdicts
+from service.review.pages import accesses, entry, evaluations, uploads, verdicts, whys
 from service.review.pages.access import Gate, Right, is_loopback
 from service.review.pages.desk import Desk, Place
 from service.review.pages.guard import HEALTH_PATH, LOGIN_PATH, Guard, Limits, TooLarge
@@ -28,6 +28,7 @@ from service.review.pages.view import STATIC, View
 PLACES: Final = (
     Place("/", "GET", Right.READ, verdicts.listing),
     Place("/turn", "GET", Right.READ, verdicts.turn),
+    Place("/why", "GET", Right.READ, whys.why),
     Place("/checks", "GET", Right.READ, verdicts.failing),
     Place("/uploads", "GET", Right.UPLOAD, uploads.listing),
     Place("/uploads", "POST", Right.UPLOAD, uploads.begin),

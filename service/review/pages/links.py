@@ -61,8 +61,12 @@ def list_href(form: Form, before: object = None, **changed: str) -> str:
 
 def turn_href(session_id: str, turn_id: str, form: Form = Form()) -> str:  # noqa: B008 - it is a value
     """Return the address of a turn, with the list it was found in."""
-    asked = {name: value for name, value in form._asdict().items() if name != "session"}
-    return _href("/turn", {"session": session_id, "turn": turn_id, **asked, "in": form.session})
+    return _href("/turn", _named(session_id, turn_id, form))
+
+
+def why_href(session_id: str, turn_id: str, form: Form) -> str:
+    """Return the address of why a turn has its verdict."""
+    return _href("/why", _named(session_id, turn_id, form))
 
 
 def list_of(query: Mapping[str, str]) -> Form:
@@ -79,6 +83,11 @@ def number(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > 18:
         raise HTTPException(400)
     return int(text)
+
+
+def _named(session_id: str, turn_id: str, form: Form) -> dict[str, str]:
+    asked = {name: value for name, value in form._asdict().items() if name != "session"}
+    return {"session": session_id, "turn": turn_id, **asked, "in": form.session}
 
 
 def _href(path: str, values: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from schemas.summary import Author
 from service.review.pages.expectations import told
 from service.review.pages.faces import Face, face
-from service.review.pages.links import Form, list_href, turn_href
+from service.review.pages.links import Form, list_href, turn_href, why_href
 from service.review.pages.marking import (
     Kind,
     Mark,
@@ -58,6 +58,7 @@ class Opened(NamedTuple):
     face: Face
     time: str | None
     own_href: str
+    why_href: str
     session_href: str
     told: ModelSummary | None
     codes: list[str]
@@ -106,6 +107,7 @@ def opened(connection: Connection, row: Row, form: Form, view: View, language: s
         face=face(row.verdict),
         time=view.time(row.occurred_ms),
         own_href=turn_href(row.session_id, row.turn_id, form),
+        why_href=why_href(row.session_id, row.turn_id, form),
         session_href=list_href(Form(session=row.session_id)),
         told=summary if summary is not None and summary.by == Author.MODEL else None,
         codes=(row.hedge_codes or "").split(),

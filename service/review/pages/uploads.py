@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 
 from service.errors import OperatorError
 from service.review.loading.files import File, Files, path_for
+from service.review.loading.sample import SAMPLE
 from service.review.loading.uploading import load as load_files
 from service.review.loading.uploading import preview as preview_files
 from service.review.pages.access import Right
@@ -124,6 +125,8 @@ def undo(desk: Desk, request: Request, form: FormData) -> Response:
         loads.undo(desk.engine, load_id, person.name, time.time_ns() // 1_000_000)
     except LoadGone:
         return listing_with(desk, request, "loads_gone", 409)
+    except LoadBusy:
+        return listing_with(desk, request, "loads_later", 409)
     return RedirectResponse("/uploads", 303)
 
 
@@ -195,7 +198,7 @@ def _shown(desk: Desk, request: Request, load: queries.Load) -> dict[str, Any]:
         counts += said(language, "loads_known", known=load.known)
     return {
         "id": load.id,
-        "name": said(language, "loads_sample") if load.kind == "sample" else load.name,
+        "name": said(language, "loads_sample") if load.kind == SAMPLE else load.name,
         "who": load.who,
         "when": desk.view.time(load.at_ms),
         "what": counts if load.state == LoadState.DONE else said(language, f"loads_{load.state}"),

@@ -96,6 +96,20 @@ def test_what_a_verdict_rests_on_is_marked_and_the_source_turn_is_one_link_away(
 
 
 @pytest.mark.needs("shared")
+def test_why_a_verdict_stands_is_one_click_away(seed: TestClient) -> None:
+    for answer in expected():
+        asked = {"session": answer["session_id"], "turn": answer["turn_id"]}
+        link = re.search(r'<a href="(/why[^"]+)">왜\?</a>', seed.get("/turn", params=asked).text)
+        assert link is not None
+        text = seed.get(link[1].replace("&amp;", "&")).text
+        decided = re.search(r'<li aria-current="true">.*?</li>', text, re.DOTALL)
+        assert decided is not None, text
+        assert str(answer["verdict"]) in decided[0]
+        assert "이것으로 판정" in decided[0]
+        assert text.count("<li ") >= 5
+
+
+@pytest.mark.needs("shared")
 def test_a_turn_without_names_stays_and_says_what_was_skipped(seed: TestClient) -> None:
     assert "세계관 대조 건너뜀" in seed.get("/").text
     turn = seed.get("/turn", params={"session": "S-00915", "turn": "T-004631"}).text

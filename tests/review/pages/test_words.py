@@ -5,10 +5,12 @@ import string
 
 import pytest
 
+from rules.working import State as WhyState
 from schemas.hedge import HedgeCode
 from schemas.refusal import Reason
 from service.review.notes import AUTOMATIC, BOUNDARY, MANUAL
 from service.review.pages.jobs import State
+from service.review.why import Unexplained
 from service.review.words import WORDS, said
 from services import ROOT, SHARED
 
@@ -24,6 +26,7 @@ MADE = frozenset(
     + [f"mark_{kind}" for kind in ("term", "name", "role", "target", "ending")]
     + [f"theme_{theme}" for theme in ("light", "dark", "auto")]
     + [f"upload_{kind}{end}" for kind in ("turns", "cards", "lexicon") for end in ("", "_about")]
+    + [f"why_{state}" for state in (*WhyState, *Unexplained)]
     + [f"type_{kind}" for kind in ("string", "null", "boolean", "array", "object", "integer", "number")]
     + [f"loads_{state}" for state in ("loading", "cancelled", "abandoned", "undone")]
 )
