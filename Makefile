@@ -125,7 +125,7 @@ schemas: setup ## the JSON Schemas, written anew from the models
 
 .PHONY: lock
 lock: ## both lock files after a change of pyproject.toml (LOCK=--upgrade for newer versions)
-	@$(UV_LOCK) --group bench -o requirements-bench.lock pyproject.toml
+	@$(UV_LOCK) --extra page --group bench -o requirements-bench.lock pyproject.toml
 	@$(UV_LOCK) --extra embedded --extra evaluate --extra page --group dev -c requirements-bench.lock -o requirements.lock pyproject.toml
 
 .PHONY: clean

@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench import core, files, flat, growth, hosts, latency, oracle, plots, rig
+from bench import core, files, flat, growth, hosts, latency, oracle, page, plots, rig
 from service.step import step
 
 CORE_TURNS = 30_000
@@ -29,6 +29,7 @@ def main() -> None:
     parser.add_argument("--only", choices=PARTS, action="append", help="run this part only; may be given several times")
     parser.add_argument("--turns", type=int, default=200_000, help="turns for the worker; other hosts get a part")
     parser.add_argument("--file-turns", type=int, default=1_000_000, help="turns of the file")
+    parser.add_argument("--page-verdicts", type=int, default=page.VERDICTS, help="verdicts in the page's database")
     parser.add_argument("--entries", type=int, default=growth.ENTRIES, help="most elements that are recovered")
     parser.add_argument("--terms", type=int, default=1_000, help="terms of the lexicon for the hosts")
     parser.add_argument("--rounds", type=int, default=2, help="rounds of all hosts; the best of each counts")
@@ -138,6 +139,15 @@ def _files(console: Console, options: argparse.Namespace, report: Report) -> lis
     return _as_rows(found)
 
 
+def _page(console: Console, options: argparse.Namespace, report: Report) -> Report:
+    filled, timed = page.measure(options.page_verdicts, options.seed, console)
+    rows = [(each.database, f"{each.verdicts:,}", f"{each.seconds:.1f}", f"{each.mb:,.0f}") for each in filled]
+    _show(console, "the page's database", ("database", "verdicts", "s to write", "MB"), rows)
+    asked = [(one.database, one.question, f"{one.p50_ms:.1f}", f"{one.p95_ms:.1f}") for one in timed]
+    _show(console, "what the page asks of it", ("database", "question", "p50 ms", "p95 ms"), asked)
+    return {"filled": _as_rows(filled), "timed": _as_rows(timed)}
+
+
 def _oracle(console: Console, options: argparse.Namespace, report: Report) -> None:
     oracle.run(console, oracle.USUAL.cases, options.seed, None)
 
@@ -149,6 +159,7 @@ PARTS: dict[str, Callable[[Console, argparse.Namespace, Report], Any]] = {
     "latency": _latency,
     "growth": _growth,
     "files": _files,
+    "page": _page,
     "oracle": _oracle,
 }
 

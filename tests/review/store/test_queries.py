@@ -168,7 +168,7 @@ def test_what_failed_a_check_is_counted_by_its_detail(engine: Engine) -> None:
         assert ids(queries.held_back_rows(connection, None, 10).rows) == ["T-1"]
 
 
-@pytest.mark.parametrize(("asked", "group"), product(FILTERS, [None, VerdictWord.KEPT]), ids=str)
+@pytest.mark.parametrize(("asked", "group"), list(product(FILTERS, [None, VerdictWord.KEPT])), ids=str)
 def test_no_list_and_no_count_walks_over_every_row(asked: Filters, group: str | None, tmp_path: Any) -> None:
     plans: list[str] = []
     with opened(f"sqlite:///{tmp_path}/page.db") as engine:

@@ -1,0 +1,245 @@
+"""The page's rows in SQLite and PostgreSQL: how long lists, filters, counts and searches take, and writing them.
+
+`python tests/bench/page.py --verdicts 100000` runs it alone.
+"""
+
+import argparse
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+from rich.console import Console
+from sqlalchemy import Connection, Engine
+
+import generate
+from postgres import Postgres
+from rules.profile import SEED
+from schemas.card import Card
+from schemas.element import Namings, Position
+from schemas.lexicon import Entry
+from schemas.verdict import VerdictWord
+from service.decode import Caps, decode_card, decode_entry
+from service.profiles import KNOWN
+from service.review.store import queries
+from service.review.store.batch import Batch, Judged, hashed
+from service.review.store.opening import opened, reading, writing
+from service.review.store.queries import GROUPS, Filters
+from service.review.store.writing import write
+from service.snapshot import Snapshot, snapshot
+from service.step import Accepted, step, store
+from services import postgres_folder
+
+VERDICTS = 1_000_000
+_BATCH = 1_000
+_CARDS, _TERMS = 50, 1_000
+_ROUNDS = 40
+_ROWS = 50
+_START_MS = 1_700_000_000_000
+_APART_MS = 1_000
+
+
+class Timed(NamedTuple):
+    """One question asked again and again: milliseconds."""
+
+    database: str
+    verdicts: int
+    question: str
+    p50_ms: float
+    p95_ms: float
+
+
+class Filled(NamedTuple):
+    """How long it took to write all verdicts, and what the database holds then."""
+
+    database: str
+    verdicts: int
+    seconds: float
+    mb: float
+
+
+class Asked(NamedTuple):
+    """What questions are made of: how many verdicts there are, and chance."""
+
+    verdicts: int
+    rng: random.Random
+
+
+Question = Callable[[Connection, Asked], object]
+
+
+def measure(verdicts: int, seed: int, console: Console) -> tuple[list[Filled], list[Timed]]:
+    """Fill each database with the same verdicts and ask them the same questions."""
+    filled, timed = [], []
+    for name, database in (("SQLite", _sqlite), ("PostgreSQL", _postgres)):
+        if database is _postgres and postgres_folder() is None:
+            console.print("PostgreSQL is left out: it is not installed (make services)")
+            continue
+        with database() as url, opened(url) as engine:
+            seconds = _fill(engine, verdicts, seed)
+            filled.append(Filled(name, verdicts, seconds, _size_mb(engine)))
+            console.print(f"{name}: {verdicts:,} verdicts written in {seconds:.1f} s, {filled[-1].mb:,.0f} MB")
+            for question in QUESTIONS:
+                one = _timed(engine, name, verdicts, seed, *question)
+                console.print(f"{one.question:45} p50 {one.p50_ms:8.1f} ms  p95 {one.p95_ms:8.1f} ms")
+                timed.append(one)
+    return filled, timed
+
+
+def _timed(engine: Engine, name: str, verdicts: int, seed: int, question: str, ask: Question) -> Timed:
+    asked, took = Asked(verdicts, random.Random(seed)), []
+    for _ in range(_ROUNDS):
+        began = time.perf_counter()
+        with reading(engine) as connection:
+            ask(connection, asked)
+        took.append((time.perf_counter() - began) * 1_000)
+    took.sort()
+    return Timed(name, verdicts, question, took[len(took) // 2], took[int(len(took) * 0.95)])
+
+
+def _list(connection: Connection, filters: Filters, before: int | None = None) -> None:
+    """Do what the list's first page does: counts, and the newest rows of every group that has some."""
+    for group, count in queries.counts(connection, filters).items():
+        if count:
+            queries.page(connection, filters, group, before, _ROWS)
+
+
+def _whole(connection: Connection, asked: Asked) -> None:
+    _list(connection, Filters())
+
+
+def _deep(connection: Connection, asked: Asked) -> None:
+    _list(connection, Filters(), asked.rng.randrange(1, asked.verdicts))
+
+
+def _character(connection: Connection, asked: Asked) -> None:
+    character = f"CHR-{asked.rng.randint(1, _CARDS):04d}"
+    _list(connection, Filters(character=character, model=asked.rng.choice(generate.MODELS)))
+
+
+def _hedged(connection: Connection, asked: Asked) -> None:
+    _list(connection, Filters(model=asked.rng.choice(generate.MODELS), hedge=True))
+
+
+def _session(connection: Connection, asked: Asked) -> None:
+    _list(connection, Filters(session=f"S-{asked.rng.randint(1, max(1, asked.verdicts // 20)):07d}"))
+
+
+def _hour(connection: Connection, asked: Asked, of: str | None = None) -> None:
+    since_ms = _START_MS + asked.rng.randrange(asked.verdicts) * _APART_MS
+    character = f"CHR-{asked.rng.randint(1, _CARDS):04d}" if of else None
+    _list(connection, Filters(character=character, since_ms=since_ms, until_ms=since_ms + 3_600_000))
+
+
+def _search(connection: Connection, asked: Asked, texts: Sequence[str]) -> None:
+    _list(connection, Filters(search=asked.rng.choice(texts)))
+
+
+def _turn(connection: Connection, asked: Asked) -> None:
+    rows = queries.page(connection, Filters(), asked.rng.choice(GROUPS[:-1]), asked.rng.randrange(2, asked.verdicts), 1)
+    for row in rows.rows:
+        queries.around(connection, row.session_id, row.turn_id, 3)
+        queries.history(connection, row.session_id, row.turn_id)
+
+
+QUESTIONS: tuple[tuple[str, Question], ...] = (
+    ("the list: counts and every group's first 50", _whole),
+    ("somewhere in the list", _deep),
+    ("one group's next 50", lambda connection, asked: queries.page(connection, Filters(), VerdictWord.KEPT, 999, 50)),
+    ("of a character and a model", _character),
+    ("of a model, with a skipped comparison", _hedged),
+    ("of a session", _session),
+    ("of an hour", _hour),
+    ("of a character in an hour", partial(_hour, of="one")),
+    ("search: a name, in one of a hundred", partial(_search, texts=("도담", "바람골", "늘봄", "모래성"))),
+    ("search: in most texts", partial(_search, texts=("창가", "화분", "목도리", "서랍"))),
+    ("search: a phrase", partial(_search, texts=("두 번째 서랍을 열고 돌아오자", "빵을 조금 나눠 들고 같이 갈까"))),
+    ("search: one character, newest rows", partial(_search, texts=("빵", "문"))),
+    ("search: nothing", partial(_search, texts=("없는말", "우주선"))),
+    ("a turn, its session and its history", _turn),
+)
+
+
+def _fill(engine: Engine, verdicts: int, seed: int) -> float:
+    seconds = 0.0
+    judged = _judged(verdicts, seed)
+    while some := list(islice(judged, _BATCH)):
+        began = time.perf_counter()
+        with writing(engine) as connection:
+            write(connection, Batch(judged=some))
+        seconds += time.perf_counter() - began
+    if engine.dialect.name == "postgresql":
+        # What the server does by itself within a minute.
+        raw = engine.raw_connection()
+        server: Any = raw.driver_connection
+        server.rollback()
+        server.autocommit = True
+        server.cursor().execute("VACUUM ANALYZE")
+        server.autocommit = False
+        raw.close()
+    return seconds
+
+
+def _judged(verdicts: int, seed: int) -> Iterator[Judged]:
+    rng = random.Random(seed)
+    cards, lexicon = generate.make_cards(rng, _CARDS, plain=True), generate.make_lexicon(rng, _TERMS)
+    known = _snapshot(cards, lexicon)
+    sessions: dict[str, Namings] = {}
+    for number, row in enumerate(generate.make_bench_turns(rng, verdicts, cards, lexicon), start=1):
+        value, time_ms = orjson.dumps(row), _START_MS + number * _APART_MS
+        result, elements = step(value, Position(number, time_ms, None), sessions, known, Caps())
+        store(sessions, elements)
+        assert isinstance(result, Accepted)
+        digests = (result.card, known.book.digest, result.profile)
+        verdict_id = hashed(number, value)
+        yield Judged(verdict_id, result.turn, result.value, result.codes, time_ms + 5, number, time_ms, *digests)
+
+
+def _snapshot(cards: Sequence[generate.Row], lexicon: Sequence[generate.Row]) -> Snapshot:
+    taken = [decode_card(orjson.dumps(card), Caps(), KNOWN) for card in cards]
+    entries = [decode_entry(orjson.dumps(entry), Caps()) for entry in lexicon]
+    return snapshot(
+        [card for card in taken if isinstance(card, Card)],
+        [entry for entry in entries if isinstance(entry, Entry)],
+        SEED,
+    )
+
+
+def _size_mb(engine: Engine) -> float:
+    statement = "SELECT pg_database_size(current_database())"
+    if engine.dialect.name == "sqlite":
+        statement = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+    with reading(engine) as connection:
+        return float(connection.exec_driver_sql(statement).scalar_one()) / 1e6
+
+
+@contextmanager
+def _sqlite() -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="turnjudge-bench-") as name:
+        yield f"sqlite:///{Path(name)}/page.db"
+
+
+@contextmanager
+def _postgres() -> Iterator[str]:
+    with Postgres() as server:
+        yield server.database()
+
+
+def main() -> None:
+    """Measure and print, without the other parts and what they need."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--verdicts", type=int, default=VERDICTS)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    console = Console()
+    measure(options.verdicts, options.seed, console)
+
+
+if __name__ == "__main__":
+    main()
