@@ -8,11 +8,13 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from threading import Event
 from typing import Any
 
 import orjson
 import pytest
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, event, func, select
+from sqlalchemy.exc import OperationalError
 
 from brokers import KafkaBroker
 from deciding import CARD, LEXICON, Row, outcomes, turn
@@ -329,3 +331,24 @@ def test_a_missing_topic_is_said_until_it_is_there(kafka: KafkaBroker, engine: E
         wait_for("the problem", lambda: "missing" in (follower.state().problem or ""))
         one.create()
         wait_for("the topics", lambda: follower.state().connected)
+
+
+@pytest.mark.parametrize("statement", ["INSERT INTO turn_rows", "UPDATE positions"])
+def test_rows_and_positions_are_written_together_or_not_at_all(made: World, engine: Engine, statement: str) -> None:
+    failing = Event()
+    failing.set()
+
+    @event.listens_for(engine, "before_cursor_execute")
+    def fail(connection: Any, cursor: Any, text: str, *rest: Any) -> None:
+        if failing.is_set() and text.startswith(statement):
+            raise OperationalError(statement, {}, Exception("the disk is full"))
+
+    ids = publish(made, [turn(turn_id=f"T-{number}") for number in range(50)])
+    with following(made, engine) as follower:
+        wait_for("the problem", lambda: "the database cannot be written" in (follower.state().problem or ""))
+        with reading(engine) as connection:
+            assert set(connection.scalars(select(POSITIONS.c.next_offset))) == {0}
+        assert count(engine, TURN_ROWS) == 0
+        failing.clear()
+        wait_for("all rows", lambda: count(engine, TURN_ROWS) == len(ids))
+        wait_for("no problem", lambda: follower.state().problem is None)
