@@ -21,9 +21,9 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
+from rules.folding import Folded
 from rules.oracle.case import Asking, Output, examine
 from rules.oracle.criteria import Criteria, read_criteria
-from rules.folding import Folded
 from rules.oracle.matcher import Matcher
 from rules.oracle.pattern import Pattern
 from rules.oracle.words import find_words

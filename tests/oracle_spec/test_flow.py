@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rules.folding import Folded
 from rules.oracle.case import NO_JUDGE, NO_OUTPUT, Asking, CaseResult, Output, examine
 from rules.oracle.criteria import Criteria, Step
 from rules.oracle.flow import MAJORITY, Answer, Failure, Question, Quorum, StepResult, read_flow
-from rules.folding import Folded
 from schemas.outcome import Word
 
 PASS, FAIL, ERROR, SKIPPED = Word.PASS, Word.FAIL, Word.ERROR, Word.SKIPPED

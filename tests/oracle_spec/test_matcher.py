@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rules.folding import Folded
 from rules.oracle import matcher as matching
 from rules.oracle.criteria import Criteria, read_criteria
-from rules.folding import Folded
 from rules.oracle.matcher import MOST_PLACES, Matcher
 from rules.oracle.pattern import Pattern
 from rules.oracle.words import find_words
