@@ -21,7 +21,7 @@ FROM_US = {"Sec-Fetch-Site": "same-origin"}
 @contextmanager
 def page(folder: Path, **given: Any) -> Iterator[TestClient]:
     """Open a page over a new database; what it is asked comes from itself, as a browser would say."""
-    settings = PageSettings(page_db=f"sqlite:///{folder / 'page.db'}", **given)
+    settings = PageSettings(**{"page_db": f"sqlite:///{folder / 'page.db'}"} | given)
     with opened(settings, JudgingSettings()) as app, TestClient(app, base_url=BASE, headers=FROM_US) as client:
         yield client
 

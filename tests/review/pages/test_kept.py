@@ -15,6 +15,16 @@ from service.review.store.opening import opened, reading, writing
 from service.review.store.queries import Row
 from service.review.store.writing import write
 
+CARD = json.dumps(
+    {
+        "character_id": "나무",
+        "honorific_rule": "반말",
+        "first_person": "나",
+        "canon_entities": ["숲"],
+        "forbidden_topics": [],
+        "entity_roles": [],
+    }
+).encode()
 TURN = Turn("T-9", "S-9", "나무", "m", "안녕?", "그래.")
 
 
@@ -87,6 +97,32 @@ def test_an_earlier_verdict_of_a_turn_is_its_history(tmp_path: Path) -> None:
         written(url, Batch(judged=[Judged("newer", TURN, *given)]))
         text = client.get("/turn", params={"session": "S-9", "turn": "T-9"}).text
     assert "앞선 판정 1개" in text
+
+
+def test_every_part_answers_over_either_database(url: str, tmp_path: Path) -> None:
+    turn = {
+        "turn_id": "T-9",
+        "session_id": "S-9",
+        "character_id": "나무",
+        "model_id": "m",
+        "reply_text": "고래호야.",
+    }
+    with page(tmp_path, page_db=url) as client:
+        assert "공개 캐릭터 견본." in client.get("/").text
+        assert "모두 올렸습니다" in loaded(
+            client, turns=("t.jsonl", json.dumps(turn).encode()), cards=("c.jsonl", CARD)
+        )
+        found = rows(client.get("/", params={"search": "고래호", "until": "2999-01-01"}).text)
+        assert found == []  # a file's turns have no time
+        (href,) = rows(client.get("/", params={"search": "고래호"}).text)
+        assert "T-9" in client.get(href).text
+        assert "이것으로 판정" in client.get(href.replace("/turn", "/why")).text
+        assert "S-9" in client.get("/accesses").text
+        load = re.search(r'name="load" value="(\d+)"', client.get("/uploads").text)
+        assert load is not None
+        client.post("/loads/undo", data={"load": load[1]})
+        assert not rows(client.get("/").text)
+        assert client.get("/healthz").text == "ok\n"
 
 
 def test_failed_items_are_read_from_the_detail() -> None:
