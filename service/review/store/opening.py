@@ -16,7 +16,9 @@ from sqlalchemy.exc import ArgumentError, InterfaceError, NoSuchModuleError, SQL
 from service.errors import OperatorError
 
 DEFAULT_URL: Final = "sqlite:///turnjudge.db"
-_BUSY_TIMEOUT_S: Final = 30
+# Showing a load of a million rows takes a while, and others wait for it.
+_BUSY_TIMEOUT_S: Final = 120
+_CONNECT_TIMEOUT_S: Final = 15
 _DRIVERS: Final = {
     "sqlite": "sqlite",
     "sqlite+pysqlite": "sqlite",
@@ -94,12 +96,18 @@ def _parsed(url: str) -> URL:
 def _arguments(url: URL) -> dict[str, Any]:
     if url.drivername == "sqlite":
         return {"timeout": _BUSY_TIMEOUT_S}
-    return {} if "timeout" in url.query else {"timeout": _BUSY_TIMEOUT_S}
+    return {} if "timeout" in url.query else {"timeout": _CONNECT_TIMEOUT_S}
 
 
 def _prepare(engine: Engine) -> None:
-    """Let SQLAlchemy, not the driver, begin transactions, and those that write take the lock at once."""
+    """Let a transaction that writes to SQLite take the lock at once, and no long statement to PostgreSQL be cut off."""
     if engine.dialect.name != "sqlite":
+
+        @event.listens_for(engine, "connect")
+        def connected(connection: Any, record: Any) -> None:
+            # The driver leaves the time for connecting on the socket, where it would end any longer answer.
+            connection._usock.settimeout(None)  # noqa: SLF001 - there is no other way to it
+
         return
 
     @event.listens_for(engine, "connect")

@@ -87,7 +87,7 @@ TURN_ROWS: Final = Table(
         postgresql_where=_SHOWN,
     ),
     Index("turn_rows_turn", "session_id", "turn_id"),
-    Index("turn_rows_session", "session_id", "turn_key"),
+    Index("turn_rows_session", "session_id", "verdict", "place"),
     Index("turn_rows_verdict", "verdict", "place", "occurred_ms", "hedged"),
     Index("turn_rows_character", "character_id", "verdict", "place", "occurred_ms", "hedged"),
     Index("turn_rows_model", "model_id", "verdict", "place", "occurred_ms", "hedged"),

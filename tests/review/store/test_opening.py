@@ -13,6 +13,7 @@ from sqlalchemy import text as sql
 
 from postgres import Postgres
 from service.errors import OperatorError
+from service.review.store import opening
 from service.review.store.opening import opened, reading, writing
 from service.review.store.tables import METADATA
 
@@ -47,6 +48,13 @@ def test_a_wrong_password_is_one_line_without_it(postgres: Postgres) -> None:
     with pytest.raises(OperatorError, match="password authentication failed") as failure, opened(url):
         pass
     assert SECRET not in str(failure.value)
+
+
+@pytest.mark.needs("postgres")
+def test_the_time_for_connecting_ends_no_statement(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "_CONNECT_TIMEOUT_S", 2)
+    with opened(postgres.database()) as engine, reading(engine) as connection:
+        connection.execute(sql("SELECT pg_sleep(2.5)"))
 
 
 def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
@@ -90,7 +98,7 @@ def test_pages_that_start_together_migrate_once(url: str) -> None:
 
 def test_sqlite_is_opened_for_readers_beside_a_writer(tmp_path: Path) -> None:
     with opened(f"sqlite:///{tmp_path}/page.db") as engine, reading(engine) as connection:
-        wanted = {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 30_000, "secure_delete": 1}
+        wanted = {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 120_000, "secure_delete": 1}
         found = {name: connection.execute(sql(f"PRAGMA {name}")).scalar() for name in wanted}
     assert found == wanted
 

@@ -208,7 +208,7 @@ def _turn_rows() -> None:
     op.create_index("turn_rows_model", "turn_rows", ["model_id", "verdict", "place", "occurred_ms", "hedged"])
     op.create_index("turn_rows_place", "turn_rows", ["place", "occurred_ms", "hedged"])
     op.create_index("turn_rows_reason", "turn_rows", ["reason", "place"])
-    op.create_index("turn_rows_session", "turn_rows", ["session_id", "turn_key"])
+    op.create_index("turn_rows_session", "turn_rows", ["session_id", "verdict", "place"])
     op.create_index(
         "turn_rows_shown",
         "turn_rows",
