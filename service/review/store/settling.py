@@ -12,8 +12,8 @@ from sqlalchemy import text as sql
 _TALLY: Final = """
     INSERT INTO tallies (character_id, model_id, touched_topic, verdict, hedged, shown)
     SELECT t.character_id, t.model_id, COALESCE(t.touched_topic, ''), COALESCE(t.verdict, ''), t.hedged, {sign}COUNT(*)
-    FROM settling s JOIN turn_rows t ON t.session_id = s.session_id AND t.turn_id = s.turn_id
-    WHERE t.place IS NOT NULL
+    FROM settling s CROSS JOIN turn_rows t
+    WHERE t.session_id = s.session_id AND t.turn_id = s.turn_id AND t.place IS NOT NULL
     GROUP BY 1, 2, 3, 4, 5
     ON CONFLICT (verdict, character_id, model_id, touched_topic, hedged)
     DO UPDATE SET shown = tallies.shown + excluded.shown
@@ -30,9 +30,8 @@ _NEWEST: Final = """
         FROM (
             SELECT t.id, t.session_id, t.turn_id, t.place, t.judged_ms, t.position, t.verdict_id,
                 CASE WHEN t.load_id IS NULL OR l.state = 'done' THEN 1 ELSE 0 END AS counts
-            FROM settling s
-            JOIN turn_rows t ON t.session_id = s.session_id AND t.turn_id = s.turn_id
-            LEFT JOIN loads l ON l.id = t.load_id
+            FROM settling s CROSS JOIN turn_rows t LEFT JOIN loads l ON l.id = t.load_id
+            WHERE t.session_id = s.session_id AND t.turn_id = s.turn_id
         ) AS v
     ) AS newest
     WHERE newest.newness = 1 AND newest.counts = 1
@@ -42,23 +41,28 @@ _NEWEST: Final = """
 _PLACES: Final = """
     UPDATE settling SET place = numbered.place
     FROM (
-        SELECT row_id, ROW_NUMBER() OVER (ORDER BY row_id) + (SELECT COALESCE(MAX(place), 0) FROM turn_rows) AS place
+        SELECT session_id, turn_id,
+            ROW_NUMBER() OVER (ORDER BY row_id) + (SELECT COALESCE(MAX(place), 0) FROM turn_rows) AS place
         FROM settling WHERE row_id IS NOT NULL AND place IS NULL
     ) AS numbered
-    WHERE numbered.row_id = settling.row_id
+    WHERE numbered.session_id = settling.session_id AND numbered.turn_id = settling.turn_id
 """
 _LEAVE: Final = """
     UPDATE turn_rows SET place = NULL
     WHERE place IS NOT NULL AND id IN (
-        SELECT t.id FROM settling s JOIN turn_rows t ON t.session_id = s.session_id AND t.turn_id = s.turn_id
-        WHERE t.place IS NOT NULL AND (s.row_id IS NULL OR s.row_id <> t.id)
+        SELECT t.id FROM settling s CROSS JOIN turn_rows t
+        WHERE t.session_id = s.session_id AND t.turn_id = s.turn_id AND t.place IS NOT NULL
+            AND (s.row_id IS NULL OR s.row_id <> t.id)
     )
 """
 _TAKE: Final = """
     UPDATE turn_rows SET place = s.place FROM settling s
     WHERE s.row_id = turn_rows.id AND turn_rows.place IS NULL
 """
-_STEPS: Final = (
+# From the turns that are settled to their rows, never the other way: SQLite takes a CROSS JOIN in the order it is
+# written, and PostgreSQL is to look rows up instead of reading all of them.
+_LOOKED_UP: Final = tuple(f"SET LOCAL enable_{way} TO " for way in ("hashjoin", "mergejoin", "seqscan"))
+STEPS: Final = (
     _TALLY.format(sign="-"),
     _NEWEST,
     _PLACES,
@@ -75,8 +79,16 @@ _OF_LOAD: Final = """
 
 def settle(connection: Connection) -> None:
     """Settle the turns of the table `settling`, and empty it."""
-    for step in _STEPS:
+    _look_up(connection, "off")
+    for step in STEPS:
         connection.execute(sql(step))
+    _look_up(connection, "DEFAULT")
+
+
+def _look_up(connection: Connection, value: str) -> None:
+    if connection.dialect.name != "sqlite":
+        for setting in _LOOKED_UP:
+            connection.execute(sql(setting + value))
 
 
 def settle_load(connection: Connection, load_id: int) -> None:

@@ -1,12 +1,14 @@
 """Writing: once each, the newest verdict of a turn shown, whatever comes again and in whatever order."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, select
+from sqlalchemy import text as sql
 
 from review.store.desk import Version, batch, counted, ids, judged, put, refused, shown, tallies_hold, turn
 from schemas.card import Card
@@ -17,6 +19,7 @@ from schemas.verdict import VerdictWord
 from service.review.store import queries, reference
 from service.review.store.batch import Batch, CardChange, Letter, LexiconChange
 from service.review.store.opening import opened, reading, writing
+from service.review.store.settling import STEPS
 from service.review.store.tables import LETTERS, POSITIONS, TURN_ROWS
 from service.review.store.writing import Written, write
 from service.snapshot import digest
@@ -183,3 +186,10 @@ def test_rows_and_positions_come_or_fail_together(engine: Engine) -> None:
     with reading(engine) as connection:
         assert connection.execute(select(POSITIONS)).all() == []
         assert connection.execute(select(TURN_ROWS.c.id)).all() == []
+
+
+def test_settling_looks_rows_up_and_never_reads_all_of_them(tmp_path: Path) -> None:
+    with opened(f"sqlite:///{tmp_path}/page.db") as engine, reading(engine) as connection:
+        plans = [row[3] for step in STEPS for row in connection.execute(sql(f"EXPLAIN QUERY PLAN {step}"))]
+    assert any(plan.startswith("SEARCH t ") for plan in plans)
+    assert not [plan for plan in plans if plan.startswith(("SCAN t ", "SCAN turn_rows"))]
