@@ -11,6 +11,7 @@ APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-instal
 	default-jre-headless maven gcc libc6-dev python3-dev
 COMPILED_TESTS := tests/rules tests/extended tests/files \
 	tests/stream/test_batch.py tests/stream/test_entities.py tests/stream/test_worker.py
+HAS_HEADERS := $(PYTHON) -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
 # The bench and the ledger run the compiled build where there is a compiler; COMPILED= runs them from source.
 COMPILED ?= $(shell command -v cc)
 BUILD := $(CURDIR)$(if $(COMPILED),/build/compiled):$(CURDIR)/tests
@@ -51,9 +52,9 @@ $(KAFKA_JAR): tests/jars/pom.xml
 
 .PHONY: services
 services: ## Java, Maven and a C compiler by apt-get where one is missing (as root), then kafka
-	@if ! { command -v java && command -v mvn && command -v cc; } >/dev/null; then \
+	@if ! { command -v java && command -v mvn && command -v cc && $(HAS_HEADERS); } >/dev/null 2>&1; then \
 		test "$$(id -u)" = 0 && command -v apt-get >/dev/null || \
-			{ echo "java, mvn or cc is missing: install them, or run this as root on Debian" >&2; exit 1; }; \
+			{ echo "java, mvn, cc or the headers of Python are missing: install them, or run this as root on Debian" >&2; exit 1; }; \
 		echo "installing Java, Maven and a C compiler"; \
 		$(APT_INSTALL) >/dev/null 2>&1 || { apt-get update -qq && $(APT_INSTALL) >/dev/null; }; \
 	fi
