@@ -11,8 +11,9 @@ APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-instal
 	default-jre-headless maven gcc libc6-dev python3-dev chromium fonts-noto-cjk postgresql
 COMPILED_TESTS := tests/rules tests/extended tests/files \
 	tests/stream/test_batch.py tests/stream/test_entities.py tests/stream/test_worker.py
+HAS_HEADERS := $(PYTHON) -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
 # The bench and the ledger run the compiled build where there is a compiler; COMPILED= runs them from source.
-COMPILED ?= $(shell command -v cc)
+COMPILED ?= $(shell command -v cc >/dev/null && $(HAS_HEADERS) 2>/dev/null && echo 1)
 BUILD := $(CURDIR)$(if $(COMPILED),/build/compiled):$(CURDIR)/tests
 UV_LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-emit-index-url --no-annotate $(LOCK)
@@ -51,9 +52,10 @@ $(KAFKA_JAR): tests/jars/pom.xml
 
 .PHONY: services
 services: ## Java, Maven, a C compiler, Chromium and PostgreSQL by apt-get where one is missing (as root), then kafka
-	@if ! { command -v java && command -v mvn && command -v cc && command -v chromium && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null; then \
+	@if ! { command -v java && command -v mvn && command -v cc && $(HAS_HEADERS) && command -v chromium \
+			&& ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1; then \
 		test "$$(id -u)" = 0 && command -v apt-get >/dev/null || \
-			{ echo "java, mvn, cc, chromium or PostgreSQL is missing: install them, or run this as root on Debian" >&2; exit 1; }; \
+			{ echo "java, mvn, cc, the headers of Python, chromium or PostgreSQL is missing: install them, or run this as root on Debian" >&2; exit 1; }; \
 		echo "installing Java, Maven, a C compiler, Chromium and PostgreSQL"; \
 		$(APT_INSTALL) >/dev/null 2>&1 || { apt-get update -qq && $(APT_INSTALL) >/dev/null; }; \
 	fi
@@ -88,8 +90,8 @@ compiled: build/compiled/.complete ## a wheel with the judging compiled, into di
 	@:
 
 build/compiled/.complete: $(SOURCES) pyproject.toml | .venv/.complete
-	@command -v cc >/dev/null || \
-		{ echo "a C compiler is missing; on Debian: apt-get install gcc libc6-dev python3-dev" >&2; exit 1; }
+	@{ command -v cc && $(HAS_HEADERS); } >/dev/null 2>&1 || \
+		{ echo "a C compiler or the headers of Python are missing; on Debian: apt-get install gcc libc6-dev python3-dev" >&2; exit 1; }
 	@echo "compiling what every turn runs through"
 	@rm -rf build/compiled dist/compiled && mkdir -p build
 	@HATCH_BUILD_HOOK_ENABLE_MYPYC=true .venv/bin/python -m build --no-isolation --outdir dist/compiled . >build/compiled.log 2>&1 || \

@@ -11,12 +11,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType
 
+import hypothesis
 import pytest
 
 from brokers import KafkaBroker
 from service.embedded.broker import embedded_broker
 from service.step import step
 from services import SERVICES, SHARED
+
+# How long an example takes says more of the machine than of the code.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 _REQUIRE = "TURNJUDGE_TEST_REQUIRE"
 _COMPILED = "TURNJUDGE_TEST_COMPILED"

@@ -218,7 +218,6 @@ def opened(settings: LlmSettings) -> Iterator[Client]:
             yield client
         finally:
             client.stop()
-            logger.info("asked a model: %s", _summed(client.counted))
 
 
 _PAUSE: Final[wait_base] = wait_exponential(_FIRST_PAUSE_S, _MOST_PAUSE_S) + wait_random(0, _FIRST_PAUSE_S)
@@ -241,13 +240,6 @@ def _level(trouble: Trouble, times: int) -> int:
     if trouble is Trouble.BUDGET_SPENT:
         return logging.WARNING if times == 1 else logging.DEBUG
     return logging.INFO
-
-
-def _summed(counted: Counted) -> str:
-    spent = counted.spent
-    results = ", ".join(f"{number} {result}" for result, number in counted.results.items() if number)
-    used = f"{spent.calls} requests, {spent.prompt_tokens} + {spent.completion_tokens} tokens, money {spent.money:g}"
-    return f"{results or 'nothing'}; {used}"
 
 
 def _cache_key(url: str, sample: int, body: bytes) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from kafka import KafkaConsumer, TopicPartition
 from kafka.consumer.subscription_state import ConsumerRebalanceListener
-from kafka.errors import CommitFailedError, IllegalStateError, RebalanceInProgressError
+from kafka.errors import CommitFailedError, IllegalStateError, KafkaError, RebalanceInProgressError
 from kafka.structs import OffsetAndMetadata
 
 from service.connection import client_options, reaching
@@ -144,6 +144,7 @@ class _Stage:
         self._metrics = metrics
         self._waiting: dict[TopicPartition, deque[_Read]] = {}
         self._positions: dict[TopicPartition, int] = {}
+        self._passed: dict[TopicPartition, OffsetAndMetadata] = {}
 
     @property
     def _count(self) -> int:
@@ -173,6 +174,7 @@ class _Stage:
 
     def _drop(self, partition: TopicPartition) -> None:
         self._positions.pop(partition, None)
+        self._passed.pop(partition, None)
         for read in self._waiting.pop(partition, ()):
             if read.told is not None:
                 read.told.cancel()
@@ -190,7 +192,6 @@ class _Stage:
 
     def publish(self) -> None:
         """Send what is told, each partition up to its first verdict that is not; commit once it is acknowledged."""
-        passed: dict[TopicPartition, OffsetAndMetadata] = {}
         sent = []
         for partition, waiting in self._waiting.items():
             while waiting and (waiting[0].told is None or waiting[0].told.done()):
@@ -201,18 +202,28 @@ class _Stage:
                         self._topic, read.key, told.value, partition=partition.partition if self._same else None
                     )
                     sent.append(told)
-                passed[partition] = OffsetAndMetadata(read.offset + 1)
-        if not passed:
+                self._passed[partition] = OffsetAndMetadata(read.offset + 1)
+        if not self._passed:
             return
         self._out.settle()
         for told in sent:
             self.figures.add(told)
             self._metrics.count(told)
         self._waiting = {partition: waiting for partition, waiting in self._waiting.items() if waiting}
-        # Where the partitions are somebody else's by now, these verdicts are told again.
-        with suppress(CommitFailedError, RebalanceInProgressError):
-            self._consumer.commit(passed)
+        self._commit()
         self._show()
+
+    def _commit(self) -> None:
+        """Commit what was passed; where the brokers are away for a while, the next time."""
+        try:
+            self._consumer.commit(self._passed)
+        except (CommitFailedError, RebalanceInProgressError):
+            pass  # the partitions are somebody else's by now, who tells these verdicts again
+        except KafkaError as error:
+            if not error.retriable:
+                raise
+            return
+        self._passed.clear()
 
     def drain(self, until_s: float) -> None:
         """Publish what is still on its way, up to a time; what is not told by then is read again by the next run."""

@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench import core, files, flat, growth, hosts, latency, oracle, page, plots, rig
+from bench import core, files, flat, growth, hosts, latency, narrator, oracle, page, plots, rig
 from service.step import step
 
 CORE_TURNS = 30_000
@@ -116,6 +116,18 @@ def _latency(console: Console, options: argparse.Namespace, report: Report) -> l
     return _as_rows(found)
 
 
+def _narrator(console: Console, options: argparse.Namespace, report: Report) -> list[dict[str, Any]]:
+    found = narrator.measure(options.turns, options.terms, options.seed, options.rounds, console)
+    alone = found[0].per_s
+    rows = [
+        (e.narrator, f"{e.per_s:,.0f}", f"{e.per_s / alone:.2f}", f"{e.cpu_us:.1f}", f"{e.narrator_cpu_s:.1f}")
+        for e in found
+    ]
+    columns = ("narrator", "turns a second", "of alone", "worker's CPU µs a turn", "narrator's CPU s")
+    _show(console, "the worker with a narrator behind it", columns, rows)
+    return _as_rows(found)
+
+
 def _growth(console: Console, options: argparse.Namespace, report: Report) -> Report:
     recovered = growth.recoveries(options.seed, options.entries, console)
     rows = [(f"{each.entries:,}", f"{each.seconds:.1f}", f"{each.peak_mb:,.0f}") for each in recovered]
@@ -157,6 +169,7 @@ PARTS: dict[str, Callable[[Console, argparse.Namespace, Report], Any]] = {
     "flat": _flat,
     "hosts": _hosts,
     "latency": _latency,
+    "narrator": _narrator,
     "growth": _growth,
     "files": _files,
     "page": _page,

@@ -112,7 +112,7 @@ LEXICON = entries(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(st.lists(rows, min_size=1, max_size=4), cards)
 def test_whatever_is_judged_passes_all_ten_checks_twice_alike(turns: list[Any], a_card: Card) -> None:
     against = held(a_card, LEXICON)

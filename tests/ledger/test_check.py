@@ -191,7 +191,7 @@ def test_a_line_of_figures_says_all() -> None:
     found = line(7, [Result("7/kill", {"kill": 2}, figures, [], {0: 1}, 3.0)] * 2, 9.0)
     assert found == (
         "ledger: seed 7, 2 runs, faults: kill 4; 20 turns, unsent 0, missing 0, differing 0, wrong 2, disorder 0, "
-        "state 0, counts 0, repeats 16.67% (4), 9 s"
+        "state 0, counts 0, stuck 0, repeats 16.67% (4), 9 s"
     )
     assert exit_code([Result("", {}, Figures(turns=9), [], {}, 1.0)]) == 0
 

@@ -393,7 +393,12 @@ def test_a_broker_that_goes_away_and_comes_back_costs_no_summary(endpoint: Endpo
         broker.kill()
         broker.restart()
         send(here, verdicts(20, 20))
-        wait_for("all are told", lambda: len({row["turn_id"] for row in read(here)}) == 40 or None, 60)
+
+        def all_told() -> bool:
+            assert narrating.process.poll() is None, narrating.output
+            return len({row["turn_id"] for row in read(here)}) == 40
+
+        wait_for("all are told", all_told, 60)
         assert narrating.end() == 0
 
 

@@ -1,8 +1,11 @@
 """TLS, SCRAM and rights on a real Kafka; what logs never hold; and where the worker listens."""
 
 import json
+import os
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -94,6 +97,35 @@ def test_the_commands_do_with_the_rights_of_readme(
             assert done.code == 0, done.err
             assert CANARY not in done.err + refused.err
         assert made.ends(made.settings.topics.chat_turns) == len(sample["turns"]) + 2  # each partition is told
+
+
+NARRATE = (sys.executable, "-P", "-c", "from service.cli import main; main()", "narrate")
+NOBODY = {"TURNJUDGE_LLM_URL": "http://127.0.0.1:1/v1", "TURNJUDGE_LLM_MODEL": "none", "TURNJUDGE_LLM_ATTEMPTS": "1"}
+
+
+@pytest.mark.needs("kafka")
+def test_a_narrator_with_the_rights_of_readme_narrates_over_tls(
+    secured: SecuredBroker, guarded: World, sample: dict[str, list[Row]]
+) -> None:
+    name = f"narrator-{guarded.settings.group}"
+    client = {f"TURNJUDGE_{key.upper()}": value for key, value in secured.user(name, PASSWORD, SCRAM[0]).items()}
+    environment = os.environ | guarded.environment | NOBODY | client
+    guarded.load(sample["cards"], sample["lexicon"])
+    guarded.send_turns(sample["turns"])
+    worker = guarded.worker()
+    guarded.await_records(guarded.settings.topics.turn_verdicts, len(sample["turns"]))
+    refused = subprocess.run(NARRATE, env=environment, capture_output=True, text=True, timeout=60)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), refused.stderr
+    grant(secured, guarded, name, "narrate")
+    with subprocess.Popen(NARRATE, env=environment, stderr=subprocess.PIPE, text=True) as narrator:
+        try:
+            guarded.await_records(guarded.settings.topics.turn_summaries, len(sample["turns"]))
+            narrator.terminate()
+            said = narrator.communicate(timeout=40)[1]
+        finally:
+            narrator.kill()
+    assert (narrator.returncode, worker.end()) == (0, 0)
+    assert CANARY not in said + refused.stderr
 
 
 @pytest.mark.needs("kafka")

@@ -296,6 +296,4 @@ def _turn(value: bytes | None) -> dict[str, Any] | None:
 
 
 TestCrashes = Crashes.TestCase
-TestCrashes.settings = settings(
-    max_examples=250, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
-)
+TestCrashes.settings = settings(max_examples=250, stateful_step_count=40, suppress_health_check=list(HealthCheck))
