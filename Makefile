@@ -17,6 +17,7 @@ COMPILED ?= $(shell command -v cc >/dev/null && $(HAS_HEADERS) 2>/dev/null && ec
 BUILD := $(CURDIR)$(if $(COMPILED),/build/compiled):$(CURDIR)/tests
 UV_LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-emit-index-url --no-annotate $(LOCK)
+DEPLOY := .venv-deploy/bin
 
 .PHONY: help
 help: ## this list
@@ -121,14 +122,25 @@ ledger: setup kafka $(if $(COMPILED),compiled) ## the worker through real faults
 ledger-long: setup kafka $(if $(COMPILED),compiled) ## the same with more turns and kills, some 40 minutes
 	@PYTHONPATH=$(BUILD) .venv/bin/python -P -m ledger --long $(if $(SEED),--seed $(SEED))
 
+.PHONY: setup-deploy
+setup-deploy: .venv-deploy/.complete
+
+.venv-deploy/.complete: requirements-deploy.lock
+	@test -x .venv-deploy/bin/pip || $(PYTHON) -m venv .venv-deploy
+	@echo "installing what deploy/ is built and checked with into .venv-deploy"
+	@.venv-deploy/bin/python $(PIP) install --require-hashes -r requirements-deploy.lock
+	@touch $@
+
 .PHONY: schemas
 schemas: setup ## the JSON Schemas, written anew from the models
 	@.venv/bin/python -m schemas.export
 
 .PHONY: lock
-lock: ## both lock files after a change of pyproject.toml (LOCK=--upgrade for newer versions)
+lock: ## all lock files after a change of pyproject.toml (LOCK=--upgrade for newer versions)
 	@$(UV_LOCK) --extra page --group bench -o requirements-bench.lock pyproject.toml
 	@$(UV_LOCK) --extra embedded --extra evaluate --extra page --group dev -c requirements-bench.lock -o requirements.lock pyproject.toml
+	@$(UV_LOCK) --extra evaluate --extra page --group install -c requirements.lock -o requirements-image.lock pyproject.toml
+	@$(UV_LOCK) --group deploy -o requirements-deploy.lock
 
 .PHONY: clean
 clean: ## build output and caches away; .venv, .venv-bench and .cache stay
