@@ -1,10 +1,6 @@
 """`turnjudge narrate`, and the summaries of `turnjudge judge`: verdicts in a model's words."""
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -14,6 +10,7 @@ from schemas.verdict import VerdictWord
 from service.cli.environment import brokers as _brokers
 from service.cli.environment import naming
 from service.cli.progress import Progress
+from service.cli.stopping import until_stopped
 from service.errors import OperatorError
 from service.files.writing import written
 from service.llm.settings import LlmSettings
@@ -55,31 +52,9 @@ def narrate(skip_kept: bool, **options: Any) -> None:
         where = f", metrics at {address}/metrics" if address else ""
         _say(f"narrating {topics.turn_verdicts} into {topics.turn_summaries} {_with(model)}{skipped}{where}")
 
-    with _stopping() as stopping, opened(model) as client:
+    with until_stopped() as stopping, opened(model) as client:
         figures = run(settings, client, model.llm_concurrency, skip_kept=skip_kept, stopping=stopping, started=started)
         _say(f"{figures}; {_spent(client)}")
-
-
-@contextmanager
-def _stopping() -> Iterator[Event]:
-    """Yield what SIGTERM and Ctrl-C set; a second signal ends the process as ever."""
-    stopping = Event()
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-
-    def stop(number: int, frame: Any) -> None:
-        stopping.set()
-        restore()
-
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-    for number in before:
-        signal.signal(number, stop)
-    try:
-        yield stopping
-    finally:
-        restore()
 
 
 def wanted_model(summaries: str, out: str | None, rejects: str | None) -> LlmSettings:

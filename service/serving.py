@@ -1,21 +1,26 @@
-"""What the narrator answers over HTTP on loopback: /metrics and /healthz."""
+"""What a stage behind the verdicts' topic answers over HTTP: /metrics and /healthz."""
 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Final
 
 from service.errors import OperatorError
+from service.settings import line_of
 
-_HOST = "127.0.0.1"
-_READ_S = 10.0
+LOOPBACK: Final = "127.0.0.1"
+_READ_S: Final = 10.0
 
 
 @contextmanager
-def served(port: int | None, render: Callable[[], tuple[bytes, str]]) -> Iterator[str | None]:
+def served(
+    setting: str, port: int | None, render: Callable[[], tuple[bytes, str]], host: str = LOOPBACK
+) -> Iterator[str | None]:
     """Answer until the block ends; yield the address as "http://host:port", None where no port was asked for.
+
+    `setting` is the field of the settings that names the port.
 
     Raises:
         OperatorError: the port cannot be listened on.
@@ -24,14 +29,13 @@ def served(port: int | None, render: Callable[[], tuple[bytes, str]]) -> Iterato
         yield None
         return
     try:
-        server = _Server(port, render)
+        server = _Server(host, port, render)
     except OSError as error:
-        expected = f"expected a free port of {_HOST}, got {port} ({error.strerror})"
-        raise OperatorError(f"TURNJUDGE_NARRATOR_HTTP_PORT: {expected}") from None
+        raise OperatorError(line_of(setting, f"a free port of {host}, got {port} ({error.strerror})")) from None
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), name="http", daemon=True)
     thread.start()
     try:
-        yield f"http://{_HOST}:{server.server_address[1]}"
+        yield f"http://{host}:{server.server_address[1]}"
     finally:
         server.shutdown()
         server.server_close()
@@ -42,9 +46,9 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, port: int, render: Callable[[], tuple[bytes, str]]) -> None:
+    def __init__(self, host: str, port: int, render: Callable[[], tuple[bytes, str]]) -> None:
         self.render = render
-        super().__init__((_HOST, port), _Handler)
+        super().__init__((host, port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing: whoever asks may hang up."""
