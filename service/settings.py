@@ -228,6 +228,14 @@ class NarratorSettings(KafkaSettings):
     log_level: _LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
 
 
+class SpikesSettings(KafkaSettings):
+    """What the detector of spikes needs besides."""
+
+    spikes_http_host: _Address = Field("127.0.0.1", description="address of the /metrics and /healthz of spikes")
+    spikes_http_port: _Port = Field(9467, description="their port; 0 takes a free one")
+    log_level: _LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
+
+
 S = TypeVar("S", bound=BaseSettings)
 
 

@@ -1,0 +1,259 @@
+"""The detector on Kafka: `turn-verdicts` in, `topic-spikes` out, at least once and always the same (issue 9, item 2).
+
+It reads every partition itself, for a topic's sessions are in all of them; who runs it twice gets the same records
+twice. Nothing is kept beside the topics: a start reads the verdicts of the last day again, and what was published tells
+which spikes are open. The offsets committed say up to which minute all is acknowledged.
+"""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from threading import Event
+from typing import Any, Final, NamedTuple
+
+import orjson
+from kafka import KafkaConsumer, TopicPartition
+from kafka.errors import KafkaError
+from kafka.structs import OffsetAndMetadata
+
+from schemas.spike import SpikeRecord
+from schemas.validate import SPIKE
+from service.errors import OperatorError
+from service.publish import Publisher, publisher
+from service.scan import Offsets, batches, partition_count, partitions, reader
+from service.serving import served
+from service.settings import SpikesSettings
+from service.spikes.detector import LOOKS_BACK_MS, Detector, Look
+from service.spikes.metrics import SpikesMetrics
+from service.spikes.reading import PassedOver, read
+from service.spikes.rule import MINUTE_MS, Level
+
+logger = logging.getLogger(__name__)
+
+_POLL_MS: Final = 500
+_MOST_RECORDS: Final = 5_000
+_QUIET_S: Final = 2.0
+_AHEAD_MINUTES: Final = 30  # of turns, that one partition may be read ahead of the others
+_MARK: Final = "looked="
+
+
+class Figures(NamedTuple):
+    """What a run did."""
+
+    verdicts: int
+    passed_over: Counter[PassedOver]
+    events: Counter[str]
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        line = f"{self.verdicts:,} verdicts, {self.events['opened']:,} spikes opened, {self.events['closed']:,} closed"
+        if self.passed_over:
+            passed = ", ".join(f"{count:,} {reason}" for reason, count in self.passed_over.most_common())
+            line += f"; {self.passed_over.total():,} records passed over ({passed})"
+        return line
+
+
+def spikes(
+    settings: SpikesSettings, *, from_beginning: bool, stopping: Event, started: Callable[[str | None], None]
+) -> Figures:
+    """Publish spikes until `stopping` is set; `started` is called with the address of the metrics once all is open.
+
+    At the first start nothing is said of the past, unless `from_beginning`; at later ones it goes on where it was.
+
+    Raises:
+        OperatorError: the brokers cannot be reached, a topic is missing or was widened, or a spike was not taken.
+    """
+    metrics = SpikesMetrics()
+    with ExitStack() as stack:
+        port, host = settings.spikes_http_port, settings.spikes_http_host
+        address = stack.enter_context(served("spikes_http_port", port, metrics.render, host))
+        partition_count(settings, settings.topics.topic_spikes)
+        out = stack.enter_context(publisher(settings))
+        said = published(settings)
+        consumer = stack.enter_context(reader(settings, f"{settings.group}-spikes"))
+        stage = _Stage(settings.topics, consumer, out, metrics, said, from_beginning)
+        started(address)
+        while not stopping.is_set():
+            stage.turn()
+        return stage.figures
+
+
+def published(settings: SpikesSettings) -> list[SpikeRecord]:
+    """Return the spikes that are on their topic.
+
+    Raises:
+        OperatorError: the brokers cannot be reached, or there is no such topic.
+    """
+    found: list[SpikeRecord] = []
+    with reader(settings) as consumer:
+        every = partitions(consumer, settings.topics.topic_spikes)
+        for batch in batches(consumer, consumer.beginning_offsets(every), consumer.end_offsets(every)):
+            for record in batch:
+                row = _json(record.value)
+                if SPIKE.is_valid(row):
+                    found.append(row)
+    return found
+
+
+def _json(value: bytes | None) -> Any:
+    try:
+        return orjson.loads(value or b"")
+    except orjson.JSONDecodeError:
+        return None
+
+
+class _Stage:
+    """The partitions of the verdicts' topic, the detector they go into, and what it says on its way out."""
+
+    def __init__(
+        self,
+        topics: Any,
+        consumer: KafkaConsumer,
+        out: Publisher,
+        metrics: SpikesMetrics,
+        said: list[SpikeRecord],
+        from_beginning: bool,
+    ) -> None:
+        self.figures = Figures(0, Counter(), Counter())
+        self._source, self._topic = topics.turn_verdicts, topics.topic_spikes
+        self._consumer, self._out, self._metrics = consumer, out, metrics
+        self._partitions = partitions(consumer, self._source)
+        self._ends: Offsets = consumer.end_offsets(self._partitions)
+        self._detector = Detector([each.partition for each in self._partitions], said)
+        if from_beginning:
+            self._detector.begin_after = 0
+        else:
+            self._detector.begin_after = _looked(consumer, self._partitions, said)
+        self._positions = _starts(consumer, self._partitions, self._detector.begin_after)
+        self._began_s = time.monotonic()
+        self._came_s = dict.fromkeys(self._partitions, self._began_s)
+        self._is_behind = True
+        self._was_cold: bool | None = None
+        consumer.assign(self._partitions)
+        for partition, offset in self._positions.items():
+            consumer.seek(partition, offset)
+
+    def turn(self) -> None:
+        """Take what came, and publish what it leads to."""
+        for partition, records in self._consumer.poll(_POLL_MS, max_records=_MOST_RECORDS).items():
+            for record in records:
+                self._take(partition, record)
+            self._came_s[partition] = time.monotonic()
+        self._positions = {partition: self._consumer.position(partition) for partition in self._partitions}
+        self._publish(list(self._detector.looks(self._quiet())))
+        self._go_evenly()
+
+    def _take(self, partition: TopicPartition, record: Any) -> None:
+        seen = read(record.value, record.headers)
+        why = seen if isinstance(seen, PassedOver) else self._detector.take(partition.partition, seen)
+        if why is None:
+            self.figures = self.figures._replace(verdicts=self.figures.verdicts + 1)
+            self._metrics.verdicts.inc()
+        else:
+            self.figures.passed_over[why] += 1
+            self._metrics.passed_over.labels(why).inc()
+
+    def _end(self, partition: TopicPartition) -> int:
+        return max(self._ends[partition], self._consumer.highwater(partition) or 0)
+
+    def _quiet(self) -> set[int]:
+        """Return the partitions that were read to their end and where nothing came for a while.
+
+        While the past is only gathered, the end is enough.
+        """
+        since_s = time.monotonic() - (0.0 if self._detector.begin_after is None else _QUIET_S)
+        return {
+            each.partition
+            for each in self._partitions
+            if self._positions[each] >= self._end(each) and self._came_s[each] <= since_s
+        }
+
+    def _publish(self, looks: list[Look]) -> None:
+        detector = self._detector
+        records = [record for look in looks for record in look.records]
+        for record in records:
+            assert SPIKE.is_valid(record), "a spike fits its schema"
+            self._out.send(self._topic, record["topic"].encode(), orjson.dumps(record))
+        if records:
+            self._out.settle()
+        for record in records:
+            self.figures.events[record["state"]] += 1
+            self._metrics.count(record)
+            logger.warning("spike %s %s: %s", record["spike_id"], record["state"], record["topic"])
+        if self._is_behind and all(self._positions[each] >= self._ends[each] for each in self._partitions):
+            self._is_behind = False
+            logger.info("read up to the present after %.1f s", time.monotonic() - self._began_s)
+        if detector.begin_after is None and not self._is_behind:
+            detector.begin_after = detector.tick
+        if looks and detector.begin_after is not None:
+            self._commit(looks[-1].tick)
+        self._show()
+
+    def _commit(self, tick: int) -> None:
+        """Note up to which minute all is acknowledged; where the brokers are away for a while, the next time."""
+        mark = f"{_MARK}{tick}"
+        offsets = {each: OffsetAndMetadata(offset, mark, -1) for each, offset in self._positions.items()}
+        try:
+            self._consumer.commit(offsets)
+        except KafkaError as error:
+            if not error.retriable:
+                raise
+        if len(self._consumer.partitions_for_topic(self._source) or ()) > len(self._partitions):
+            raise OperatorError(f"topics: {self._source}: has more partitions than before; start again to read them")
+
+    def _go_evenly(self) -> None:
+        """Let partitions wait that are far ahead of the others, so that what waits for its minute stays little."""
+        tick = self._detector.tick
+        if tick is None:
+            return
+        ahead = {
+            each for each in self._partitions if self._detector.intake.ahead(each.partition, tick) > _AHEAD_MINUTES
+        }
+        paused = self._consumer.paused()
+        self._consumer.pause(*(ahead - paused))
+        self._consumer.resume(*(paused - ahead))
+
+    def _show(self) -> None:
+        detector, metrics = self._detector, self._metrics
+        metrics.lag_records.set(sum(max(0, self._end(each) - self._positions[each]) for each in self._partitions))
+        metrics.waiting_records.set(detector.intake.waiting)
+        tick = detector.tick
+        if tick is None:
+            return
+        metrics.look_timestamp_seconds.set(tick * MINUTE_MS / 1000)
+        metrics.show(metrics.open, detector.watch.open)
+        metrics.show(metrics.cold_keys, list(detector.watch.cold))
+        for level in Level:
+            metrics.live_keys.labels(level).set(detector.tally.counts.live(level))
+        is_cold = detector.watch.is_cold(tick)
+        metrics.cold.set(is_cold)
+        if is_cold is not self._was_cold:
+            logger.info("there is %s a day to compare with", "not yet enough of" if is_cold else "enough of")
+            self._was_cold = is_cold
+
+
+def _looked(consumer: KafkaConsumer, every: list[TopicPartition], said: list[SpikeRecord]) -> int | None:
+    """Return the tick up to which everything is decided and published; None at a first start."""
+    kept = [consumer.committed(each, metadata=True) for each in every]
+    marks = [(each.metadata or "").removeprefix(_MARK) for each in kept if each is not None]
+    ticks = [int(mark) for mark in marks if mark.isdecimal()]
+    if not ticks:
+        return None
+    # What was published is decided; but of the last minute of it, some may be missing.
+    return max(min(ticks), max((record["at"] for record in said), default=0) // MINUTE_MS - 1)
+
+
+def _starts(
+    consumer: KafkaConsumer, every: list[TopicPartition], begin_after: int | None
+) -> Mapping[TopicPartition, int]:
+    """Return where reading begins: as far back as a look can see. A verdict is never older than its turn."""
+    first: Offsets = consumer.beginning_offsets(every)
+    if begin_after == 0:
+        return first
+    now_ms = int(time.time() * 1000)
+    from_ms = max(0, (now_ms if begin_after is None else begin_after * MINUTE_MS) - LOOKS_BACK_MS)
+    found = consumer.offsets_for_times(dict.fromkeys(every, from_ms))
+    ends: Offsets = consumer.end_offsets(every)
+    return {each: found[each].offset if found.get(each) else ends[each] for each in every}
