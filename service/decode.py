@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from schemas.canary import CANARY_CHARACTER
 from schemas.card import Card, Role
 from schemas.lexicon import Entry
 from schemas.refusal import Reason, Refusal
@@ -117,6 +118,8 @@ def decode_card(value: bytes, caps: Caps, profiles: frozenset[str]) -> Card | Re
     row = _read(value, caps, CHARACTER_CARD)
     if isinstance(row, Refusal):
         return row
+    if row["character_id"] == CANARY_CHARACTER:
+        return Refusal(Reason.SCHEMA_INVALID, "character_id: expected one that is not the canary's")
     profile = row.get("profile")
     if profile is not None and profile not in profiles:
         return Refusal(Reason.SCHEMA_INVALID, f"profile: expected one of {', '.join(sorted(profiles))}")

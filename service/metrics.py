@@ -1,4 +1,4 @@
-"""What the worker tells Prometheus (design section 11): one table of names, and the closed sets of their labels."""
+"""What Prometheus is told (design section 11): one table of names, and the closed sets of their labels."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -19,6 +19,16 @@ MAX_LABEL_CHARS: Final = 100  # a longer model id or topic counts as other: a se
 _LATENCY_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
 _STEP_S: Final = (5e-6, 1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 5e-3, 2.5e-2, 0.1)
 _BATCH: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
+
+
+class Job(StrEnum):
+    """The processes that are scraped, by the names of their jobs in deploy/."""
+
+    WORKER = "turnjudge-worker"
+    PAGE = "turnjudge-page"
+    CANARY = "turnjudge-canary"
+    NARRATOR = "turnjudge-narrator"
+    SPIKES = "turnjudge-spikes"
 
 
 class Completion(StrEnum):
@@ -54,7 +64,10 @@ class Label(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """A row of the table: `kind` is Counter, Gauge or Histogram; `unit` what one of it is, "" for a mark of 1."""
+    """A row of the table: `kind` is Counter, Gauge or Histogram; `unit` what one of it is, "" for a mark of 1.
+
+    `job` is the process that shows it.
+    """
 
     name: str
     kind: type[Counter] | type[Gauge] | type[Histogram]
@@ -62,6 +75,7 @@ class Metric(NamedTuple):
     help: str
     labels: tuple[Label, ...] = ()
     buckets: tuple[float, ...] = ()
+    job: Job = Job.WORKER
 
     @property
     def attribute(self) -> str:
@@ -152,16 +166,23 @@ METRICS: Final = (
         Gauge,
         "seconds",
         "When the canary turn last came back right, since 1970; 0 if never.",
+        job=Job.CANARY,
     ),
-    Metric("judge_canary_mismatches_total", Counter, "verdicts", "Canary turns that came back wrong."),
+    Metric("judge_canary_mismatches_total", Counter, "verdicts", "Canary turns that came back wrong.", job=Job.CANARY),
     Metric(
-        "judge_review_pending", Gauge, "items", "Items that wait for a reviewer.", (Label("queue", tuple(ReviewQueue)),)
+        "judge_review_pending",
+        Gauge,
+        "items",
+        "Items that wait for a reviewer.",
+        (Label("queue", tuple(ReviewQueue)),),
+        job=Job.PAGE,
     ),
     Metric(
         "judge_review_oldest_pending_timestamp_seconds",
         Gauge,
         "seconds",
         "When the oldest item began to wait for a reviewer, since 1970; 0 if none.",
+        job=Job.PAGE,
     ),
     Metric(
         "judge_build_info",
@@ -174,7 +195,7 @@ METRICS: Final = (
 
 
 class Metrics:
-    """Every metric of `METRICS` in a registry, as an attribute named like it without `judge_` and `_total`.
+    """Every metric of the worker in a registry, as an attribute named like it without `judge_` and `_total`.
 
     `registry` None makes an own one. At most `max_models` models and `max_topics` forbidden topics get a label of
     their own, first come first served; the rest counts as `other`.
@@ -202,10 +223,6 @@ class Metrics:
     elements: Gauge
     reference_rows: Gauge
     reference_timestamp_seconds: Gauge
-    canary_last_success_timestamp_seconds: Gauge
-    canary_mismatches: Counter
-    review_pending: Gauge
-    review_oldest_pending_timestamp_seconds: Gauge
     build_info: Gauge
 
     def __init__(
@@ -217,7 +234,7 @@ class Metrics:
     ) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the series and say nothing new
         self.registry = registry if registry is not None else CollectorRegistry(auto_describe=True)
-        for metric in METRICS:
+        for metric in of_job(Job.WORKER):
             setattr(self, metric.attribute, built(metric, self.registry))
         self.records_consumed.labels(topic=source_topic)
         self._models = _Capped(max_models)
@@ -287,6 +304,11 @@ class _Capped:
         self._known.add(value)
         self.grew = True
         return value
+
+
+def of_job(job: Job) -> tuple[Metric, ...]:
+    """Return the rows that a process shows."""
+    return tuple(metric for metric in METRICS if metric.job is job)
 
 
 def built(metric: Metric, registry: CollectorRegistry) -> Any:

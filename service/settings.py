@@ -52,6 +52,10 @@ def _profile(value: str) -> str:
 _Brokers = Annotated[str, AfterValidator(_brokers), Expected("host:port, comma-separated")]
 _Topic = Annotated[str, _matching(_TOPIC), Expected("a topic name (letters, digits, '.', '_', '-'; at most 249)")]
 _Group = Annotated[str, _matching(_GROUP), Expected("a group name (letters, digits, '.', '_', '-'; at most 200)")]
+_Instance = Annotated[
+    Annotated[str, _matching(_TOPIC)] | None,
+    Expected("a name (letters, digits, '.', '_', '-'; at most 249)"),
+]
 _Profile = Annotated[str, AfterValidator(_profile), Expected("one of " + ", ".join(PROFILE_NAMES))]
 _Address = Annotated[str, Field(min_length=1), Expected("a host name or an address")]
 _Text = Annotated[str | None, Expected("text")]
@@ -191,6 +195,11 @@ class WorkerSettings(KafkaSettings):
     http_host: _Address = Field("127.0.0.1", description="address of /metrics, /healthz and /readyz")
     http_port: _Port = Field(9464, description="port of /metrics, /healthz and /readyz; 0 takes a free one")
     stop_deadline_s: Seconds = Field(25.0, description="longest time to drain after SIGTERM, in seconds")
+    group_instance_id: _Instance = Field(
+        None,
+        description="name of this worker in the group that outlives a restart: its partitions wait for it as long as"
+        " the session timeout, and nobody else's move; unique, and the same after every restart",
+    )
     session_timeout_s: Seconds = Field(10.0, description="silence after which the group gives up a worker, in seconds")
     heartbeat_interval_s: Seconds = Field(3.0, description="time between heartbeats to the group, in seconds")
     rebalance_timeout_s: Seconds = Field(60.0, description="longest time the group waits to rebalance, in seconds")
@@ -225,6 +234,18 @@ class NarratorSettings(KafkaSettings):
         description="port of the narrator's /metrics and /healthz on 127.0.0.1; 0 takes a free one, none opens none",
     )
     stop_deadline_s: Seconds = Field(25.0, description="longest time to drain after SIGTERM, in seconds")
+    log_level: _LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
+
+
+class CanarySettings(KafkaSettings):
+    """What the canary needs besides."""
+
+    canary_interval_s: Seconds = Field(60.0, description="time between two canary turns, in seconds")
+    canary_deadline_s: Seconds = Field(
+        60.0, description="time within which the verdict of a canary turn counts as come back, in seconds"
+    )
+    canary_http_host: _Address = Field("127.0.0.1", description="address of the canary's /metrics and /healthz")
+    canary_http_port: _Port = Field(9466, description="their port; 0 takes a free one")
     log_level: _LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prometheus_client import Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from schemas.hedge import HedgeCode
 from schemas.refusal import Reason
 from schemas.verdict import VerdictWord
-from service.metrics import MAX_LABEL_CHARS, METRICS, OTHER, Metrics
+from service.metrics import MAX_LABEL_CHARS, METRICS, OTHER, Job, Metrics, built, of_job
 
 # Written out from design section 11, so that a change of the table is a change here, too.
 DESIGN: dict[str, tuple[str, ...]] = {
@@ -104,14 +104,14 @@ def test_the_design_still_says_so(shared: Path) -> None:
 
 def test_every_metric_is_an_attribute_of_its_kind() -> None:
     metrics = Metrics()
-    assert Metrics.__annotations__.keys() == {metric.attribute for metric in METRICS}
-    for metric in METRICS:
+    assert Metrics.__annotations__.keys() == {metric.attribute for metric in of_job(Job.WORKER)}
+    for metric in of_job(Job.WORKER):
         assert Metrics.__annotations__[metric.attribute] is metric.kind is type(getattr(metrics, metric.attribute))
-        assert metric.help.endswith(".")
 
 
 def test_names_keep_to_the_conventions() -> None:
     for metric in METRICS:
+        assert metric.help.endswith(".")
         assert metric.name.endswith("_total") == (metric.kind is Counter)
         assert (metric.unit == "seconds") == metric.name.endswith("_seconds")
         assert (metric.kind is Histogram) == bool(metric.buckets)
@@ -128,7 +128,17 @@ def test_the_objective_is_a_bound() -> None:
 @pytest.mark.parametrize("name", CLOSED)
 def test_a_closed_set_is_there_from_the_start_at_zero(name: str) -> None:
     label, words = CLOSED[name]
-    assert values(Metrics(), name, label) == dict.fromkeys(words, 0)
+    registry = CollectorRegistry(auto_describe=True)
+    built(next(metric for metric in METRICS if metric.name == name), registry)
+    shown = [sample for family in registry.collect() for sample in family.samples]
+    assert {sample.labels[label]: sample.value for sample in shown} == dict.fromkeys(words, 0)
+
+
+def test_a_worker_shows_its_own_rows_and_no_others() -> None:
+    shown = {sample.name for sample in samples(Metrics())}
+    for metric in METRICS:
+        if metric.job is not Job.WORKER:
+            assert not any(name.startswith(metric.name) for name in shown)
 
 
 def test_nothing_else_is_there_from_the_start_but_zeros() -> None:

@@ -35,6 +35,7 @@ ENTRIES: Final = (
     Entry("explain", "service.cli.explaining", "explain", "Explain how the verdict of one turn came about."),
     Entry("worker", "service.cli.worker", "worker", "Judge chat turns from Kafka until it is told to stop."),
     Entry("narrate", "service.cli.narrating", "narrate", "Publish a summary of each verdict, in a model's words."),
+    Entry("canary", "service.cli.canary", "canary", "Send turns whose verdict is known, and tell whether it came."),
     Entry("spikes", "service.cli.spikes", "spikes", "Publish when a forbidden topic is suddenly touched much more."),
     Entry("demo", "service.cli.worker", "demo", "Show a sample chat judged live, on an embedded broker."),
     Entry("topics", "service.cli.kafka", "topics", "Create the topics."),

@@ -13,6 +13,7 @@ class PassedOver(StrEnum):
 
     NOT_A_VERDICT = "not_a_verdict"
     NO_VERDICT_ID = "no_verdict_id"
+    CANARY = "canary"
 
 
 class Figures(NamedTuple):

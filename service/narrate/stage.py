@@ -17,6 +17,7 @@ from kafka.consumer.subscription_state import ConsumerRebalanceListener
 from kafka.errors import CommitFailedError, IllegalStateError, KafkaError, RebalanceInProgressError
 from kafka.structs import OffsetAndMetadata
 
+from schemas.canary import CANARY_CHARACTER
 from service.connection import client_options, reaching
 from service.llm.client import Client
 from service.narrate.asking import Telling, telling
@@ -182,8 +183,13 @@ class _Stage:
     def _started(self, record: Any) -> _Read:
         verdict = read_verdict(record.value)
         verdict_id = dict(record.headers).get("verdict_id")
-        if verdict is None or not verdict_id:
-            why = PassedOver.NOT_A_VERDICT if verdict is None else PassedOver.NO_VERDICT_ID
+        is_canary = verdict is not None and verdict["character_id"] == CANARY_CHARACTER
+        if verdict is None or not verdict_id or is_canary:
+            why = PassedOver.NO_VERDICT_ID
+            if is_canary:
+                why = PassedOver.CANARY
+            elif verdict is None:
+                why = PassedOver.NOT_A_VERDICT
             self.figures.passed_over[why] += 1
             self._metrics.passed_over.labels(why).inc()
             return _Read(record.offset, record.key, None)

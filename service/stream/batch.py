@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import aiokafka
 
+from schemas.canary import CANARY_CHARACTER
 from schemas.element import Element, Position
 from schemas.refusal import Reason
 from service.decode import Caps
@@ -206,6 +207,9 @@ class Share:
             return False
         self.verdicts.add(key, value, stamp.headers(verdict, record.value, record.offset, time_ms), self._now_ms)
         self._work.faults.verdict()
+        if turn.character_id == CANARY_CHARACTER:
+            tally.canaries += 1
+            return True
         tally.times_ms.append(time_ms)
         label = verdict.verdict, turn.model_id
         tally.verdicts[label] = tally.verdicts.get(label, 0) + 1

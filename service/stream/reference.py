@@ -21,6 +21,7 @@ from schemas.card import Card
 from schemas.lexicon import Entry
 from schemas.nfc import nfc
 from schemas.refusal import Refusal
+from service.canary.character import with_canary
 from service.connection import client_options
 from service.decode import Caps, decode_card, decode_entry
 from service.metrics import Metrics
@@ -255,7 +256,7 @@ class Reference:
         for kind, count in shelf.rows.items():
             self._metrics.reference_rows.labels(kind).set(count)
         self._metrics.show_topics(dict.fromkeys(entry.topic for entry in built.book.entries))
-        self.snapshot = built
+        self.snapshot = with_canary(built)
         self._loop.call_soon_threadsafe(self.loaded.set)
         logger.info("snapshot of %d cards and %d terms", len(built.characters), len(built.book.entries))
 

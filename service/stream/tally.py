@@ -57,6 +57,7 @@ class Tally:
         self.failed_items: Counter[int] = Counter()
         self.step_seconds: list[float] = []
         self.tombstones = 0
+        self.canaries = 0  # judged, and no part of what is told about verdicts
         self.misrouted = 0
         self.late = 0
         self.refreshed = False
@@ -64,7 +65,7 @@ class Tally:
     def flush(self, metrics: Metrics, touches: Touches, now_ms: int) -> None:
         """Add everything to the metrics; `now_ms` is when the batch was acknowledged."""
         for outcome, count in (
-            ("judged", sum(self.verdicts.values())),
+            ("judged", sum(self.verdicts.values()) + self.canaries),
             ("dead_letter", self.reasons.total()),
             ("tombstone", self.tombstones),
         ):

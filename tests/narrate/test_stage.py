@@ -18,6 +18,7 @@ from brokers import KafkaBroker
 from deciding import Row
 from llm.endpoint import Endpoint, Reply, right
 from narrate.records import HONEST, WORDS, record_of
+from schemas.canary import CANARY_CHARACTER
 from schemas.summary import Author
 from schemas.validate import TURN_SUMMARY
 from service.cli import run
@@ -195,7 +196,11 @@ def test_closed_label_sets_are_there_from_the_start(make_world: Make, endpoint: 
     series = start(make_world(), endpoint).series()
     authors = {key[1:] for key in series if key[0] == "narrator_summaries_total"}
     assert authors == {(by.value, reason) for by in Author for reason in (NO_REASON, *REASONS)}
-    assert {key[1] for key in series if key[0] == "narrator_passed_over_total"} == {"not_a_verdict", "no_verdict_id"}
+    assert {key[1] for key in series if key[0] == "narrator_passed_over_total"} == {
+        "not_a_verdict",
+        "no_verdict_id",
+        "canary",
+    }
     assert ("narrator_requests_total", "circuit_open") in series
     assert sum(series[key] for key in series if key[0].endswith("_total")) == 0
 
@@ -290,14 +295,16 @@ def test_records_that_are_no_verdicts_are_counted_and_passed_over(
     world.send(topic, None, b"S")
     world.send(topic, encode(good[1]), b"S")
     world.send(topic, encode(good[1] | {"verdict": "x"}), b"S", headers=[("verdict_id", b"v")])
+    world.send(topic, encode(good[1] | {"character_id": CANARY_CHARACTER}), b"S", headers=[("verdict_id", b"v")])
     send(world, good[1:])
     narrating = start(world, endpoint)
     assert [row["turn_id"] for row in summaries(world, 2)] == ["T-0", "T-1"]
     series = narrating.series()
     assert series["narrator_passed_over_total", "not_a_verdict"] == 3
     assert series["narrator_passed_over_total", "no_verdict_id"] == 1
+    assert series["narrator_passed_over_total", "canary"] == 1
     assert narrating.end() == 0
-    assert "4 records passed over (3 not_a_verdict, 1 no_verdict_id)" in narrating.output
+    assert "5 records passed over (3 not_a_verdict, 1 no_verdict_id, 1 canary)" in narrating.output
     assert len(summaries(world, 2)) == 2
     # What is passed over is committed as well.
     assert start(world, endpoint).series()["narrator_passed_over_total", "not_a_verdict"] == 0

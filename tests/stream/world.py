@@ -54,11 +54,11 @@ class WorkerEnded(OSError):
 
 
 class Worker:
-    """A worker process; `output` is what it has written to stderr."""
+    """A worker process, or another command that runs on; `output` is what it has written to stderr."""
 
-    def __init__(self, environment: Mapping[str, str], arguments: Sequence[str] = ()) -> None:
+    def __init__(self, environment: Mapping[str, str], arguments: Sequence[str] = (), command: str = "worker") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _MAIN, "worker", *arguments],
+            [sys.executable, "-P", "-c", _MAIN, command, *arguments],
             cwd=ROOT,
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
@@ -158,6 +158,7 @@ class World:
             **settings,
         }
         self.workers: list[Worker] = []
+        self._beside: list[Worker] = []
         self._stack = ExitStack()
         self._producer = KafkaProducer(
             bootstrap_servers=bootstrap,
@@ -186,6 +187,12 @@ class World:
         more = {f"TURNJUDGE_{name.upper()}": str(value) for name, value in changes.items()}
         self.workers.append(Worker({**self.environment, **more}, arguments))
         return self.workers[-1]
+
+    def beside(self, command: str, *arguments: str, **changes: Any) -> Worker:
+        """Start another command of `turnjudge` that runs on; it ends with the world."""
+        more = {f"TURNJUDGE_{name.upper()}": str(value) for name, value in changes.items()}
+        self._beside.append(Worker({**self.environment, **more}, arguments, command))
+        return self._beside[-1]
 
     def send(
         self,
@@ -273,8 +280,8 @@ class World:
 
     def close(self) -> None:
         """End what it started."""
-        for worker in self.workers:
-            worker.close()
+        for process in (*self._beside, *self.workers):
+            process.close()
         self._stack.close()
         self._producer.close(2)
 

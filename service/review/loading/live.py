@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from service.connection import client_options, reaching
 from service.errors import OperatorError
-from service.review.loading.records import Terms, card_of, letter_of, offset_of, summary_of, verdict_of
+from service.review.loading.records import Terms, card_of, is_canary, letter_of, offset_of, summary_of, verdict_of
 from service.review.loading.turns import Stopped, Turns
 from service.review.store.batch import Batch, CardChange, Judged, Letter, RefusedTurn
 from service.review.store.opening import reading, writing
@@ -179,9 +179,9 @@ class Follower:
         quiet = True
         for partition, records in polled.items():
             if partition.topic == names.turn_verdicts:
-                judged += self._joined(partition, records, turns)
+                judged += self._joined(partition, [each for each in records if not is_canary(each)], turns)
             elif partition.topic == names.turn_dead_letters:
-                letters += [letter_of(record, caps) for record in records]
+                letters += [letter_of(record, caps) for record in records if not is_canary(record)]
             elif partition.topic == names.turn_summaries:
                 summaries += [summary_of(record) for record in records]
             elif partition.topic == names.character_cards:

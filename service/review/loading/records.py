@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from rules.lexicon import in_order
+from schemas.canary import CANARY_CHARACTER
 from schemas.card import Card
 from schemas.lexicon import Entry
 from schemas.nfc import nfc
@@ -25,6 +26,7 @@ _IDENTITY: Final = ("turn_id", "session_id", "character_id", "model_id")
 # A cell of an earlier turn is cited before that of this turn; the id of one is never this turn's.
 _QUOTED: Final = {"user_message": str, "reply_text": str, "first_person": str, "user_asked_recall": bool}
 _LONGEST_ID: Final = 200
+_CANARY: Final = CANARY_CHARACTER.encode()
 
 
 def headers_of(record: Any) -> dict[str, str]:
@@ -71,6 +73,17 @@ def _quoted(row: Mapping[str, Any]) -> Turn:
     cells = {cell["field"]: cell["value"] for cell in row["evidence"] if cell["source"] == "chat_turn"}
     fits: dict[str, Any] = {name: value for name, value in cells.items() if isinstance(value, _QUOTED.get(name, ()))}
     return Turn(**{name: row[name] for name in _IDENTITY}, **fits)
+
+
+def is_canary(record: Any) -> bool:
+    """Tell whether a verdict or a dead letter is the canary's, which the page leaves out."""
+    if record.value is None or _CANARY not in record.value:
+        return False
+    try:
+        row = parse(record.value)
+    except Malformed:
+        return False
+    return isinstance(row, dict) and row.get("character_id") == CANARY_CHARACTER
 
 
 def letter_of(record: Any, caps: Caps) -> RefusedTurn | Letter | None:
