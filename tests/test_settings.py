@@ -53,6 +53,10 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         )
     },
     "ENTITY_TTL_S": ((FOREIGN, "0", "nan", "315360001"), "a whole number of seconds from 1 to 315360000"),
+    "GROUP_INSTANCE_ID": (
+        (f"{FOREIGN} b", "한글", "..", "a" * 250),
+        "a name (letters, digits, '.', '_', '-'; at most 249)",
+    ),
     "HTTP_PORT": ((FOREIGN, "-1", "65536", "http"), "a port from 0 to 65535"),
     **dict.fromkeys(
         (

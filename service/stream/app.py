@@ -68,6 +68,7 @@ class App(faust.App):
             broker_session_timeout=settings.session_timeout_s,
             broker_heartbeat_interval=settings.heartbeat_interval_s,
             broker_rebalance_timeout=settings.rebalance_timeout_s,
+            consumer_group_instance_id=settings.group_instance_id,
             producer_acks=-1,
             producer_linger=0.0,
             producer_max_batch_size=min(BATCH_BYTES, *judging.limits),

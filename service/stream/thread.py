@@ -24,6 +24,7 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
         return aiokafka.AIOKafkaConsumer(
             client_id=conf.broker_client_id,
             group_id=conf.id,
+            group_instance_id=conf.consumer_group_instance_id,
             bootstrap_servers=driver.server_list(transport.url, transport.default_port),
             partition_assignment_strategy=[self.app.assignor],
             enable_auto_commit=False,
