@@ -21,8 +21,10 @@ Offsets = dict[TopicPartition, int]
 
 
 @contextmanager
-def reader(settings: KafkaSettings, group: str | None = None) -> Iterator[KafkaConsumer]:
+def reader(settings: KafkaSettings, group: str | None = None, metadata_s: float = 300.0) -> Iterator[KafkaConsumer]:
     """Open a consumer that is told what to read; a `group` only keeps offsets for it.
+
+    What it knows of the topics is at most `metadata_s` old.
 
     Raises:
         OperatorError: the brokers cannot be reached, also while reading.
@@ -36,6 +38,7 @@ def reader(settings: KafkaSettings, group: str | None = None) -> Iterator[KafkaC
             allow_auto_create_topics=False,
             isolation_level="read_committed",
             max_partition_fetch_bytes=_FETCH_BYTES,
+            metadata_max_age_ms=int(metadata_s * 1000),
         )
         try:
             yield consumer

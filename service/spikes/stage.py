@@ -35,6 +35,7 @@ logger = logging.getLogger(__name__)
 _POLL_MS: Final = 500
 _MOST_RECORDS: Final = 5_000
 _QUIET_S: Final = 2.0
+_METADATA_S: Final = 20.0
 _AHEAD_MINUTES: Final = 30  # of turns, that one partition may be read ahead of the others
 _MARK: Final = "looked="
 
@@ -72,7 +73,7 @@ def spikes(
         partition_count(settings, settings.topics.topic_spikes)
         out = stack.enter_context(publisher(settings))
         said = published(settings)
-        consumer = stack.enter_context(reader(settings, f"{settings.group}-spikes"))
+        consumer = stack.enter_context(reader(settings, f"{settings.group}-spikes", _METADATA_S))
         stage = _Stage(settings.topics, consumer, out, metrics, said, from_beginning)
         started(address)
         while not stopping.is_set():
@@ -144,6 +145,8 @@ class _Stage:
         self._positions = {partition: self._consumer.position(partition) for partition in self._partitions}
         self._publish(list(self._detector.looks(self._quiet())))
         self._go_evenly()
+        if len(self._consumer.partitions_for_topic(self._source) or ()) > len(self._partitions):
+            raise OperatorError(f"topics: {self._source}: has more partitions than before; start again to read them")
 
     def _take(self, partition: TopicPartition, record: Any) -> None:
         seen = read(record.value, record.headers)
@@ -200,8 +203,6 @@ class _Stage:
         except KafkaError as error:
             if not error.retriable:
                 raise
-        if len(self._consumer.partitions_for_topic(self._source) or ()) > len(self._partitions):
-            raise OperatorError(f"topics: {self._source}: has more partitions than before; start again to read them")
 
     def _go_evenly(self) -> None:
         """Let partitions wait that are far ahead of the others, so that what waits for its minute stays little."""
