@@ -161,3 +161,19 @@ def test_wrong_settings_are_one_line(
         monkeypatch.setenv(known, given)
     assert run(["canary"]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_brokers_that_go_away_are_waited_for() -> None:
+    with KafkaBroker() as broker, world(broker.bootstrap) as made:
+        made.create(1)
+        worker = made.worker()
+        worker.await_ready()
+        canary = started(made, 0.5)
+        before_s = wait_for("a success", lambda: canary.metric(SUCCESS))
+        broker.kill()
+        wait_for("word of it", lambda: "trying again" in canary.output, 60)
+        assert canary.get("/healthz").status == 200
+        broker.start()
+        wait_for("a success again", lambda: canary.metric(SUCCESS) > before_s + 5, 90)
+        assert canary.metric(MISMATCHES) == 0
+        assert canary.end() == 0
