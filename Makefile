@@ -8,7 +8,8 @@ PYTHON ?= python3
 PIP := -m pip --disable-pip-version-check --quiet
 KAFKA_JAR := .cache/kafka/libs/kafka_2.13-4.1.0.jar
 APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-	default-jre-headless maven gcc libc6-dev python3-dev chromium fonts-noto-cjk postgresql
+	default-jre-headless maven gcc libc6-dev python3-dev chromium fonts-noto-cjk postgresql \
+	prometheus prometheus-alertmanager
 COMPILED_TESTS := tests/rules tests/extended tests/files \
 	tests/stream/test_batch.py tests/stream/test_entities.py tests/stream/test_worker.py
 HAS_HEADERS := $(PYTHON) -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
@@ -52,12 +53,12 @@ $(KAFKA_JAR): tests/jars/pom.xml
 	@touch $@
 
 .PHONY: services
-services: ## Java, Maven, a C compiler, Chromium and PostgreSQL by apt-get where one is missing (as root), then kafka
+services: ## Java, Maven, a C compiler, Chromium, PostgreSQL, Prometheus by apt-get where one is missing (as root), then kafka
 	@if ! { command -v java && command -v mvn && command -v cc && $(HAS_HEADERS) && command -v chromium \
-			&& ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1; then \
+			&& ls /usr/lib/postgresql/*/bin/initdb && command -v promtool && command -v amtool; } >/dev/null 2>&1; then \
 		test "$$(id -u)" = 0 && command -v apt-get >/dev/null || \
-			{ echo "java, mvn, cc, the headers of Python, chromium or PostgreSQL is missing: install them, or run this as root on Debian" >&2; exit 1; }; \
-		echo "installing Java, Maven, a C compiler, Chromium and PostgreSQL"; \
+			{ echo "java, mvn, cc, the headers of Python, chromium, PostgreSQL or Prometheus is missing: install them, or run this as root on Debian" >&2; exit 1; }; \
+		echo "installing Java, Maven, a C compiler, Chromium, PostgreSQL and Prometheus"; \
 		$(APT_INSTALL) >/dev/null 2>&1 || { apt-get update -qq && $(APT_INSTALL) >/dev/null; }; \
 	fi
 	@$(MAKE) --no-print-directory kafka

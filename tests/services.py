@@ -10,6 +10,7 @@ from service.embedded.broker import EmbeddedBrokerMissing, broker_binary
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
+PROMETHEUS_TOOLS = ("prometheus", "promtool", "prometheus-alertmanager", "amtool")
 KAFKA_LIBS = ROOT / ".cache/kafka/libs"
 
 
@@ -63,6 +64,11 @@ def _browser() -> str | None:
     return None if browser_binary() else "there is no Chromium on the PATH"
 
 
+def _prometheus() -> str | None:
+    lacking = [tool for tool in PROMETHEUS_TOOLS if shutil.which(tool) is None]
+    return f"not on the PATH: {', '.join(lacking)}" if lacking else None
+
+
 def _shared() -> str | None:
     return None if (SHARED / "design.md").is_file() else "there is no ../shared beside the project"
 
@@ -72,5 +78,6 @@ SERVICES = (
     Service("embedded", _embedded, "make setup, on Linux or macOS (x86_64, arm64) or Windows (x86_64)"),
     Service("postgres", _postgres, "make services (PostgreSQL from Debian)"),
     Service("browser", _browser, "make services (Chromium and Noto fonts from Debian)"),
+    Service("prometheus", _prometheus, "make services (Prometheus and Alertmanager from Debian)"),
     Service("shared", _shared, "put the project's shared folder beside the clone, as ../shared"),
 )
