@@ -136,6 +136,10 @@ setup-deploy: .venv-deploy/.complete
 schemas: setup ## the JSON Schemas, written anew from the models
 	@.venv/bin/python -m schemas.export
 
+.PHONY: metrics
+metrics: setup ## the table of all metrics in deploy/, written anew from the code
+	@.venv/bin/turnjudge metrics >deploy/metrics.md
+
 .PHONY: lock
 lock: ## all lock files after a change of pyproject.toml (LOCK=--upgrade for newer versions)
 	@$(UV_LOCK) --extra page --group bench -o requirements-bench.lock pyproject.toml

@@ -102,7 +102,7 @@ METRICS: Final = (
         "judge_verdicts_total",
         Counter,
         "verdicts",
-        "Verdicts published.",
+        "Verdicts published, the canary's left out as in all that follows from verdicts.",
         (Label("verdict", tuple(VerdictWord)), Label("model_id", (OTHER,), grows=True)),
     ),
     Metric("judge_topic_hits_total", Counter, "turns", "Turns that touched a forbidden topic.", (_TOPIC,)),

@@ -52,6 +52,7 @@ ENTRIES: Final = (
     Entry("what-if", "service.cli.evaluate", "what_if", "Show which verdicts a change would flip."),
     Entry("schema", "service.cli.reading", "schema", "Print the JSON Schema of a record."),
     Entry("rules", "service.cli.reading", "rules", "Explain the checks, the hedge codes and the ten items."),
+    Entry("metrics", "service.cli.metrics", "metrics", "List what Prometheus is told, with unit and meaning."),
     Entry("lexicon", "service.cli.workshop", "lexicon", "Check and try a topic lexicon."),
     Entry("cards", "service.cli.workshop", "cards", "Check character cards."),
     Entry("accuracy", "service.cli.accuracy", "accuracy", "Measure the profiles on public text."),

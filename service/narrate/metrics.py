@@ -10,7 +10,7 @@ from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.registry import Collector
 
 from schemas.summary import Author
-from service.llm.client import Client
+from service.llm.client import RESULTS, Client
 from service.metrics import Label, Metric, built
 from service.narrate.figures import PassedOver
 from service.narrate.telling import REASONS, Told
@@ -46,6 +46,18 @@ METRICS: Final = (
     Metric("narrator_assigned_partitions", Gauge, "partitions", "Partitions this narrator reads."),
     Metric("narrator_circuit_open", Gauge, "", "1 while the endpoint is left alone because it kept failing."),
 )
+
+
+# What the client counts by itself, and is asked for at each scrape.
+REQUESTS: Final = Metric(
+    "narrator_requests_total", Counter, "requests", "Questions to the model by result.", (Label("result", RESULTS),)
+)
+TOKENS: Final = Metric(
+    "narrator_tokens_total", Counter, "tokens", "Tokens used.", (Label("kind", ("prompt", "completion")),)
+)
+CALLS: Final = Metric("narrator_calls_total", Counter, "requests", "Requests sent to the endpoint.")
+MONEY: Final = Metric("narrator_money_total", Counter, "money", "Money spent at the configured prices.")
+ASKED: Final = (REQUESTS, TOKENS, CALLS, MONEY)
 
 
 class NarratorMetrics:
@@ -86,14 +98,13 @@ class _Asked(Collector):
 
     def collect(self) -> Iterable[Family]:
         counted = self._client.counted
-        requests = CounterMetricFamily("narrator_requests", "Questions to the model by result.", labels=["result"])
+        requests, tokens, calls, money = (
+            CounterMetricFamily(row.name, row.help, labels=[label.name for label in row.labels]) for row in ASKED
+        )
         for result, count in counted.results.items():
             requests.add_metric([result], count)
-        tokens = CounterMetricFamily("narrator_tokens", "Tokens used.", labels=["kind"])
         tokens.add_metric(["prompt"], counted.spent.prompt_tokens)
         tokens.add_metric(["completion"], counted.spent.completion_tokens)
-        calls = CounterMetricFamily("narrator_calls", "Requests sent to the endpoint.", value=counted.spent.calls)
-        money = CounterMetricFamily(
-            "narrator_money", "Money spent at the configured prices.", value=counted.spent.money
-        )
+        calls.add_metric([], counted.spent.calls)
+        money.add_metric([], counted.spent.money)
         return requests, tokens, calls, money
