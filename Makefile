@@ -132,6 +132,22 @@ setup-deploy: .venv-deploy/.complete
 	@.venv-deploy/bin/python $(PIP) install --require-hashes -r requirements-deploy.lock
 	@touch $@
 
+.PHONY: deploy-build
+deploy-build: setup-deploy ## the dashboards and the PrometheusRule, written anew from their code
+	@$(DEPLOY)/python -m deploy.build
+
+.PHONY: deploy-check
+deploy-check: setup-deploy ## compose, Dockerfile, Kubernetes, Prometheus, Alertmanager, Grafana: held to what reads them
+	@$(DEPLOY)/python -m deploy.check
+
+.PHONY: compose-secrets
+compose-secrets: ## random passwords and tokens for docker-compose.yml, where there are none
+	@deploy/compose/secrets.sh
+
+.PHONY: plots
+plots: setup-bench kafka ## the overview's queries on a real Prometheus for some minutes, drawn into build/plots
+	@PYTHONPATH=$(CURDIR):$(CURDIR)/tests .venv-bench/bin/python -P -m deploy.plots build/plots
+
 .PHONY: schemas
 schemas: setup ## the JSON Schemas, written anew from the models
 	@.venv/bin/python -m schemas.export

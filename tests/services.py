@@ -69,6 +69,12 @@ def _prometheus() -> str | None:
     return f"not on the PATH: {', '.join(lacking)}" if lacking else None
 
 
+def _deploy() -> str | None:
+    if not (ROOT / ".venv-deploy/.complete").is_file():
+        return "there is no .venv-deploy"
+    return None if shutil.which("kubectl") else "kubectl is not on the PATH"
+
+
 def _shared() -> str | None:
     return None if (SHARED / "design.md").is_file() else "there is no ../shared beside the project"
 
@@ -79,5 +85,6 @@ SERVICES = (
     Service("postgres", _postgres, "make services (PostgreSQL from Debian)"),
     Service("browser", _browser, "make services (Chromium and Noto fonts from Debian)"),
     Service("prometheus", _prometheus, "make services (Prometheus and Alertmanager from Debian)"),
+    Service("deploy", _deploy, "make setup-deploy (what deploy/ is checked with), and kubectl on the PATH"),
     Service("shared", _shared, "put the project's shared folder beside the clone, as ../shared"),
 )

@@ -1,0 +1,132 @@
+"""Topics and spikes: which forbidden topics are touched, and which suddenly more."""
+
+from typing import Final
+
+from grafana_foundation_sdk.models.dashboard import Dashboard
+
+from deploy.grafana.panels import Limit, dashboard, lines, page_rows, rows
+
+_TOPIC: Final = '{job=~"$job", instance=~"$instance", topic=~"$topic"}'
+_RULE: Final = '{job=~"$job", topic=~"$topic"}'
+
+TOUCHES: Final = (
+    lines(
+        "Sessions that touch a topic",
+        "First touches by a session within an hour: what spikes are counted on. A "
+        "session that stays on a topic counts once.",
+        "short",
+        (f"sum by (topic) (increase(judge_topic_sessions_total{_TOPIC}[$__rate_interval]))", "{{topic}}"),
+    ),
+    lines(
+        "Turns that touch a topic",
+        "Every touch. Far above the sessions: few sessions stay on it.",
+        "short",
+        (f"sum by (topic) (increase(judge_topic_hits_total{_TOPIC}[$__rate_interval]))", "{{topic}}"),
+    ),
+    lines(
+        "Touches of 1,000 turns",
+        "Sessions that touched a topic, to the turns judged: what more traffic does not move.",
+        "short",
+        (
+            f"1000 * sum by (topic) (rate(judge_topic_sessions_total{_TOPIC}[$__rate_interval])) / ignoring (topic) "
+            'group_left () sum(rate(judge_verdicts_total{job=~"$job", instance=~"$instance"}[$__rate_interval]))',
+            "{{topic}}",
+        ),
+    ),
+    lines(
+        "Turns a session",
+        "Touches to touching sessions. It rises when one session goes on and on.",
+        "short",
+        (
+            f"sum by (topic) (increase(judge_topic_hits_total{_TOPIC}[1h])) / "
+            f"(sum by (topic) (increase(judge_topic_sessions_total{_TOPIC}[1h])) > 0)",
+            "{{topic}}",
+        ),
+    ),
+)
+
+SPIKES: Final = (
+    lines(
+        "Distance, 5 min",
+        "How far the last 5 minutes are from the day before, in standard "
+        "deviations. An alert asks for more than 4.5, and for floors of count and effect besides.",
+        "short",
+        (f"job_topic:judge_topic_spike:zscore5m{_RULE}", "{{topic}}"),
+        limits=(Limit(4.5, "red"),),
+        width=8,
+    ),
+    lines(
+        "Distance, 30 min",
+        "The same over 30 minutes.",
+        "short",
+        (f"job_topic:judge_topic_spike:zscore30m{_RULE}", "{{topic}}"),
+        limits=(Limit(4.5, "red"),),
+        width=8,
+    ),
+    lines(
+        "Distance, 2 h",
+        "The same over 2 hours.",
+        "short",
+        (f"job_topic:judge_topic_spike:zscore2h{_RULE}", "{{topic}}"),
+        limits=(Limit(4.5, "red"),),
+        width=8,
+    ),
+    lines(
+        "Times, 5 min",
+        "How many times as often as on the day before.",
+        "short",
+        (f"job_topic:judge_topic_spike:rate_ratio5m{_RULE}", "{{topic}}"),
+        width=8,
+    ),
+    lines(
+        "Times, 30 min",
+        "The same over 30 minutes.",
+        "short",
+        (f"job_topic:judge_topic_spike:rate_ratio30m{_RULE}", "{{topic}}"),
+        width=8,
+    ),
+    lines(
+        "Times, 2 h",
+        "The same over 2 hours.",
+        "short",
+        (f"job_topic:judge_topic_spike:rate_ratio2h{_RULE}", "{{topic}}"),
+        width=8,
+    ),
+)
+
+NOW: Final = (
+    rows(
+        "Touching sessions, 24 h",
+        "Sessions by topic within a day.",
+        "short",
+        (f"sort_desc(sum by (topic) (increase(judge_topic_sessions_total{_TOPIC}[24h])))", ""),
+        width=8,
+        height=10,
+    ),
+    page_rows(
+        "Characters and topics",
+        "Of the time shown, by the page's rows: which characters touched which topic, in "
+        "how many turns. Open the page for the turns.",
+        """
+              SELECT character_id AS "character", touched_topic AS "topic", count(*) AS "turns"
+              FROM turn_rows
+              WHERE place IS NOT NULL AND verdict = '금지 소재 접촉' AND occurred_ms BETWEEN $__from AND $__to
+              GROUP BY character_id, touched_topic ORDER BY count(*) DESC, character_id, touched_topic LIMIT 100
+              """,
+        width=16,
+        height=10,
+    ),
+)
+
+
+def topics() -> Dashboard:
+    """Make the dashboard."""
+    return dashboard(
+        "turnjudge-topics",
+        "turnjudge: topics and spikes",
+        "Which forbidden topics are touched, and which suddenly more?",
+        (("Touches", TOUCHES), ("Against the day before", SPIKES), ("Who", NOW)),
+        source="judge_topic_sessions_total",
+        more=(("topic", "topic", "judge_topic_sessions_total"),),
+        page=True,
+    )

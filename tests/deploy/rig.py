@@ -1,0 +1,263 @@
+"""A seeded rig: workers, the canary and a feed on a real Kafka, and Debian's Prometheus that scrapes them.
+
+What Prometheus keeps of the day before is written by promtool, so that what looks back a day has something to see; the
+rules are those of deploy/ with every group asked for each second. The page's own metrics come from a registry of its
+rows in the catalogue. Everything listens on loopback and ends with the rig.
+"""
+
+import json
+import random
+import re
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final, Self
+
+from prometheus_client import CollectorRegistry, start_http_server
+
+from generate import make_cards, make_lexicon, make_turns, nfc
+from service.embedded.broker import free_port
+from service.metrics import Job, ReviewQueue, built, of_job
+from services import ROOT
+from stream.world import Row, Worker, World, wait_for
+
+RULES: Final = ROOT / "deploy/prometheus/rules"
+_INTERVAL: Final = re.compile(r"^( +interval:) .+$", re.MULTILINE)
+_DAY_S: Final = 26 * 3600
+_STEP_S: Final = 60
+_HISTORY: Final = 'job="turnjudge-worker",instance="worker-0"'
+Rates = Callable[[float], tuple[float, float]]  # by seconds since the start: turns, and touches of the spike, a second
+
+
+class Prometheus:
+    """Debian's Prometheus on a free port, in a folder of its own; `targets` are addresses by job."""
+
+    def __init__(self, targets: dict[str, dict[str, str]], history: Iterator[str] | None = None) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="turnjudge-prometheus-"))
+        self.address = f"http://127.0.0.1:{free_port()}"
+        self._process: subprocess.Popen[bytes] | None = None
+        rules = self._folder / "rules"
+        rules.mkdir()
+        for file in sorted(RULES.glob("*.yml")):
+            (rules / file.name).write_text(_INTERVAL.sub(r"\1 1s", file.read_text("utf-8")), "utf-8")
+        config = {
+            "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+            "rule_files": [f"{rules}/*.yml"],
+            "scrape_configs": [{"job_name": job, "static_configs": _static(named)} for job, named in targets.items()],
+        }
+        (self._folder / "prometheus.yml").write_text(json.dumps(config))
+        if history is not None:
+            self._backfill(history)
+
+    def _backfill(self, lines: Iterator[str]) -> None:
+        file = self._folder / "history.txt"
+        file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        command = ["promtool", "tsdb", "create-blocks-from", "openmetrics", str(file), str(self._folder / "data")]
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
+
+    def __enter__(self) -> Self:
+        with (self._folder / "log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [
+                    "prometheus",
+                    f"--config.file={self._folder}/prometheus.yml",
+                    f"--storage.tsdb.path={self._folder}/data",
+                    f"--web.listen-address={self.address.removeprefix('http://')}",
+                    "--log.level=warn",
+                ],
+                cwd=self._folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        wait_for("Prometheus answers", self._is_ready)
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        subprocess.run(["rm", "-rf", str(self._folder)], check=True)
+
+    def _is_ready(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, (self._folder / "log").read_text()
+        try:
+            with urllib.request.urlopen(f"{self.address}/-/ready", timeout=2) as answer:  # noqa: S310 - our own
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    def query(self, text: str) -> list[Any]:
+        """Return the series that a query has now."""
+        return self._ask("query", query=text)
+
+    def range(self, text: str, begin_s: float, end_s: float, step_s: float = 1.0) -> list[Any]:
+        """Return the series that a query has over a time."""
+        return self._ask("query_range", query=text, start=str(begin_s), end=str(end_s), step=str(step_s))
+
+    def _ask(self, path: str, **asked: str) -> list[Any]:
+        body = urllib.parse.urlencode(asked).encode()
+        with urllib.request.urlopen(f"{self.address}/api/v1/{path}", body, timeout=30) as answer:  # noqa: S310
+            found: list[Any] = json.load(answer)["data"]["result"]
+            return found
+
+
+def _static(named: dict[str, str]) -> list[Any]:
+    return [
+        {"targets": [address.removeprefix("http://")], "labels": {"instance": name}} for name, address in named.items()
+    ]
+
+
+class Rig:
+    """What runs; `turns` are those sent so far, `began_s` when the feed began."""
+
+    def __init__(self, world: World, rates: Rates, seed: int, workers: int) -> None:
+        self.world = world
+        self.began_s = 0.0
+        self.turns = 0
+        self._rates = rates
+        self._rng = random.Random(seed)
+        self._cards = make_cards(self._rng, 6, plain=True)
+        self._lexicon = make_lexicon(self._rng, 24)
+        self._stopping = threading.Event()
+        self._feeder = threading.Thread(target=self._feed, daemon=True)
+        world.load(self._cards, self._lexicon)
+        self.workers = [self.start_worker(number) for number in range(workers)]
+        self.canary = Worker(
+            world.environment | {"TURNJUDGE_CANARY_INTERVAL_S": "1", "TURNJUDGE_CANARY_HTTP_PORT": "0"},
+            command="canary",
+        )
+        world.workers.append(self.canary)
+
+    def start_worker(self, number: int, port: int = 0) -> Worker:
+        """Start a worker by the name of its place."""
+        return self.world.worker(group_instance_id=f"worker-{number}", http_port=port or free_port())
+
+    @property
+    def topics(self) -> list[str]:
+        """The topics that some card forbids."""
+        return sorted({nfc(topic) for card in self._cards for topic in card["forbidden_topics"]})
+
+    def history(self) -> Iterator[str]:
+        """Yield the day before in OpenMetrics: calm, with some touches of every topic."""
+        rng, end_s = random.Random(7), int(time.time()) - _STEP_S
+        counters = [("judge_verdicts", f'{_HISTORY},verdict="설정대로 말함",model_id="model-a"', 600.0)]
+        counters += [("judge_topic_sessions", f'{_HISTORY},topic="{topic}"', 2.0) for topic in self.topics]
+        for name in dict.fromkeys(name for name, _, _ in counters):
+            yield f"# TYPE {name} counter"
+            for each, labels, most in counters:
+                total = 0.0
+                for at_s in range(end_s - _DAY_S, end_s, _STEP_S) if each == name else ():
+                    total += rng.uniform(0, most)
+                    yield f"{name}_total{{{labels}}} {total:.0f} {at_s}"
+        yield "# EOF"
+
+    def start(self) -> None:
+        """Begin to feed once the workers judge."""
+        for worker in self.workers:
+            worker.await_ready()
+        self.began_s = time.time()
+        self._feeder.start()
+
+    def stop(self) -> None:
+        """End the feed and wait until everything is judged."""
+        self._stopping.set()
+        self._feeder.join()
+        self.world.flush()
+        source = self.world.settings.topics.chat_turns
+        wait_for("everything is judged", lambda: self.world.committed() >= self.world.ends(source) - 5)
+
+    def _feed(self) -> None:
+        turns = make_turns(self._rng, 10**9, self._cards, self._lexicon, 400)
+        self._odd_ones(next(turns))
+        due = touches = 0.0
+        while not self._stopping.wait(0.05):
+            rate, spike = self._rates(time.time() - self.began_s)
+            due, touches = due + rate * 0.05, touches + spike * 0.05
+            while due >= 1:
+                due -= 1
+                self._send(next(turns))
+            while touches >= 1:
+                touches -= 1
+                self._send(self._touch(next(turns)))
+
+    def _send(self, turn: Row, key: str | None = None, **options: Any) -> None:
+        value = json.dumps(turn, ensure_ascii=False).encode()
+        self.turns += 1
+        self.world.send(self.world.settings.topics.chat_turns, value, (key or turn["session_id"]).encode(), **options)
+
+    def _touch(self, turn: Row) -> Row:
+        """Let a session of its own touch the first forbidden topic that the lexicon has a term of."""
+        for card in self._cards:
+            for row in self._lexicon:
+                if nfc(row["topic"]) == self.topics[0] and row["topic"] in card["forbidden_topics"]:
+                    new = {"session_id": f"SPIKE-{self.turns}", "character_id": card["character_id"]}
+                    return turn | new | {"reply_text": f"그럼 {nfc(row['term'])} 이야기를 해 볼까."}
+        raise AssertionError("no card forbids what the lexicon finds")
+
+    def _odd_ones(self, turn: Row) -> None:
+        """Send what no calm chat has: a record that is none, a tombstone, another key, and one that is late."""
+        source = self.world.settings.topics.chat_turns
+        self.world.send(source, b"{", b"S-odd")
+        self.world.send(source, None, b"S-odd")
+        self._send(turn | {"session_id": "S-odd"}, key="S-other")
+        now_ms = int(time.time() * 1000)
+        self._send(turn | {"session_id": "S-odd"}, time_ms=now_ms)
+        self._send(turn | {"session_id": "S-odd"}, time_ms=now_ms - 2 * 86_400_000)
+
+
+def _page_registry() -> CollectorRegistry:
+    registry = CollectorRegistry(auto_describe=True)
+    rows = {row.name: built(row, registry) for row in of_job(Job.PAGE)}
+    for number, queue in enumerate(ReviewQueue, start=3):
+        rows["judge_review_pending"].labels(queue).set(number)
+    rows["judge_review_oldest_pending_timestamp_seconds"].set(time.time() - 3_600)
+    return registry
+
+
+@contextmanager
+def rig(bootstrap: str, rates: Rates, *, seed: int = 9, workers: int = 1) -> Iterator[tuple[Rig, Prometheus]]:
+    """Start everything on a broker; the feed has begun when this yields."""
+    with ExitStack() as stack:
+        world = World(bootstrap, session_timeout_s=10.0, heartbeat_interval_s=1.0)
+        stack.callback(world.close)
+        world.create(4)
+        made = Rig(world, rates, seed, workers)
+        server, thread = start_http_server(0, addr="127.0.0.1", registry=_page_registry())
+        stack.callback(thread.join)
+        stack.callback(server.server_close)
+        stack.callback(server.shutdown)
+        targets = {
+            Job.WORKER.value: {f"worker-{number}": each.address for number, each in enumerate(made.workers)},
+            Job.CANARY.value: {"canary": made.canary.address},
+            Job.PAGE.value: {"page": f"http://127.0.0.1:{server.server_address[1]}"},
+        }
+        prometheus = stack.enter_context(Prometheus(targets, made.history()))
+        made.start()
+        try:
+            yield made, prometheus
+        finally:
+            made.stop()
+
+
+def filled(text: str, rate_interval: str = "15s") -> str:
+    """Put values where Grafana would: everything selected."""
+    text = text.replace("$__rate_interval", rate_interval)
+    return re.sub(r"\$(job|instance|topic|model_id)\b", ".+", text)
+
+
+def dashboards(folder: Path = ROOT / "deploy/grafana/dashboards") -> dict[str, Any]:
+    """Return the committed dashboards by the names of their files."""
+    return {file.stem: json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))}
+
+
+def panels(dashboard: Any) -> Sequence[Any]:
+    """Return the panels of a dashboard that show something."""
+    return [panel for panel in dashboard["panels"] if panel["type"] != "row"]
