@@ -148,6 +148,10 @@ compose-secrets: ## random passwords and tokens for docker-compose.yml, where th
 plots: setup-bench kafka ## the overview's queries on a real Prometheus for some minutes, drawn into build/plots
 	@PYTHONPATH=$(CURDIR):$(CURDIR)/tests .venv-bench/bin/python -P -m deploy.plots build/plots
 
+.PHONY: spikes
+spikes: setup ## false alarms and time to catch of the two rules for spikes; some minutes, SPIKES=--help lists its options
+	@PYTHONPATH=$(CURDIR)/tests .venv/bin/python -P -m spikes $(SPIKES)
+
 .PHONY: schemas
 schemas: setup ## the JSON Schemas, written anew from the models
 	@.venv/bin/python -m schemas.export
