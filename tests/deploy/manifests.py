@@ -1,0 +1,48 @@
+"""What Kubernetes and compose would run, read from the files of deploy/."""
+
+import subprocess
+from functools import cache
+from typing import Any
+
+import yaml
+
+from services import ROOT
+
+KUBERNETES = ROOT / "deploy/kubernetes"
+Resource = dict[str, Any]
+
+
+@cache
+def kustomized(part: str) -> tuple[Resource, ...]:
+    """Return the resources that kubectl makes of a folder."""
+    command = ["kubectl", "kustomize", str(KUBERNETES / part)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    return tuple(yaml.safe_load_all(done.stdout))
+
+
+def of_kind(part: str, *kinds: str) -> list[Resource]:
+    """Return the resources of some kinds."""
+    return [each for each in kustomized(part) if each["kind"] in kinds]
+
+
+def pods(part: str) -> dict[str, Resource]:
+    """Return the pods' specifications by the name of what makes them."""
+    makers = of_kind(part, "StatefulSet", "Deployment", "Job")
+    return {each["metadata"]["name"]: each["spec"]["template"]["spec"] for each in makers}
+
+
+def settings(part: str, name: str) -> dict[str, str]:
+    """Return the variables that a pod's container gets; those that come from elsewhere as "<from>"."""
+    (container,) = pods(part)[name]["containers"]
+    (shared,) = of_kind(part, "ConfigMap")[:1]
+    own = {row["name"]: row.get("value", "<from>") for row in container.get("env", ())}
+    maps = [row["configMapRef"]["name"] for row in container["envFrom"]]
+    assert maps == [shared["metadata"]["name"]]
+    return {**shared["data"], **own}
+
+
+@cache
+def compose() -> Resource:
+    """Return docker-compose.yml with its anchors resolved."""
+    found: Resource = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))
+    return found

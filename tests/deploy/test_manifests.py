@@ -1,0 +1,312 @@
+"""Compose, Dockerfile and Kubernetes say what the code understands, and are as strict as they should be."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from deploy.manifests import compose, kustomized, of_kind, pods, settings
+from service.cli import ENTRIES
+from service.metrics import Job
+from service.review.pages.settings import PageSettings
+from service.settings import (
+    CanarySettings,
+    JudgingSettings,
+    KafkaSettings,
+    SpikesSettings,
+    WorkerSettings,
+    load_settings,
+    variables,
+)
+from services import ROOT
+
+CLASSES = {
+    "worker": (WorkerSettings,),
+    "canary": (CanarySettings,),
+    "spikes": (SpikesSettings,),
+    "page": (PageSettings, KafkaSettings),
+    "topics": (KafkaSettings,),
+    "load": (KafkaSettings, JudgingSettings),
+}
+DIGEST = re.compile(r"\S+:[\w.-]+@sha256:[0-9a-f]{64}")
+SERVICES = compose()["services"]
+OURS = {name: row for name, row in SERVICES.items() if row["image"] == "turnjudge"}
+PARTS = ("base", "overlays/example")
+needs_kubectl = pytest.mark.needs("deploy")
+
+
+def command_of(row: dict[str, Any]) -> str:
+    """Return the command of turnjudge that a service or a container runs."""
+    words: list[str] = row.get("args") or row["command"]
+    if row.get("entrypoint"):
+        found = re.search(r"turnjudge (\w+)", words[0])
+        assert found
+        return found[1]
+    return words[0]
+
+
+def known(command: str) -> set[str]:
+    return {variable.name for each in CLASSES[command] for variable in variables(each)}
+
+
+# All of it, by those who read it.
+
+
+def check(root: Path) -> tuple[int, str]:
+    python = ROOT / ".venv-deploy/bin/python"
+    done = subprocess.run([python, "-m", "deploy.check", root], cwd=ROOT, capture_output=True, text=True, timeout=110)
+    return done.returncode, done.stdout + done.stderr
+
+
+@needs_kubectl
+@pytest.mark.needs("prometheus")
+def test_all_of_deploy_is_taken_by_what_reads_it() -> None:
+    code, told = check(ROOT)
+    assert (code, told.count("ok   ")) == (0, 7), told
+
+
+FAULTS = {
+    "compose": ("docker-compose.yml", "    healthcheck:", "    heathcheck:"),
+    "Dockerfile": ("deploy/Dockerfile", "WORKDIR /build", "WORKDIR build"),
+    "a field of Kubernetes": ("deploy/kubernetes/base/worker.yaml", "podManagementPolicy", "podManagmentPolicy"),
+    "a type of Kubernetes": ("deploy/kubernetes/base/worker.yaml", "replicas: 3", 'replicas: "3"'),
+    "a field of KEDA": ("deploy/kubernetes/components/keda/scaled-object.yaml", "maxReplicaCount", "maxReplicas"),
+    "a resource": ("deploy/kubernetes/base/kustomization.yaml", "page.yaml", "pages.yaml"),
+    "a rule": ("deploy/prometheus/rules/service.yml", "sum by (job)", "sum by (job"),
+    "a dashboard": ("deploy/grafana/dashboards/overview.json", "turnjudge: overview", "overview"),
+    "a receiver": ("deploy/alertmanager/alertmanager.yml", "receiver: on-call", "receiver: nobody"),
+}
+
+
+@needs_kubectl
+@pytest.mark.needs("prometheus")
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_seen(fault: str, tmp_path: Path) -> None:
+    name, before, after = FAULTS[fault]
+    shutil.copytree(ROOT / "deploy", tmp_path / "deploy", ignore=shutil.ignore_patterns("__pycache__", "secrets"))
+    shutil.copy(ROOT / "docker-compose.yml", tmp_path)
+    text = (tmp_path / name).read_text("utf-8")
+    assert before in text
+    (tmp_path / name).write_text(text.replace(before, after, 1), "utf-8")
+    code, told = check(tmp_path)
+    assert code == 1
+    assert "FAIL" in told
+
+
+# Compose and the image.
+
+
+def test_images_are_pinned_by_digest() -> None:
+    for name, row in SERVICES.items():
+        assert name in OURS or DIGEST.fullmatch(row["image"]), name
+    docker = (ROOT / "deploy/Dockerfile").read_text("utf-8")
+    for image in [*re.findall(r"^FROM (\S+)", docker, re.M), *re.findall(r"--from=(\S+/\S+)", docker)]:
+        assert DIGEST.fullmatch(image), image
+
+
+def test_the_image_is_built_from_what_is_there_and_let_in() -> None:
+    docker = (ROOT / "deploy/Dockerfile").read_text("utf-8")
+    let_in = (ROOT / "deploy/Dockerfile.dockerignore").read_text("utf-8").splitlines()
+    copied = [word for line in re.findall(r"^COPY (?!--)(.+)$", docker, re.M) for word in line.split()[:-1]]
+    assert len(copied) >= 7
+    for name in copied:
+        assert (ROOT / name).exists()
+        assert f"!{name}" in let_in
+    assert "*" in let_in
+    assert re.search(r"^USER 10001:10001$", docker, re.M)
+    assert docker.count("FROM ") == 2
+
+
+def test_the_image_has_what_the_processes_import() -> None:
+    locked = (ROOT / "requirements-image.lock").read_text("utf-8")
+    everything = (ROOT / "requirements.lock").read_text("utf-8")
+    for name in ("faust-streaming", "scipy", "sqlalchemy", "starlette", "hatchling", "prometheus-client"):
+        assert f"\n{name}==" in f"\n{locked}"
+    assert "pytest" not in locked
+    for line in re.findall(r"^\S+==\S+", locked, re.M):  # what was tested is what runs
+        assert line in everything
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_service_runs_a_command_with_settings_that_it_knows(name: str) -> None:
+    row = OURS[name]
+    command = command_of(row)
+    assert command in {entry.name for entry in ENTRIES}
+    assert set(row["environment"]) <= known(command)
+    assert row["read_only"]
+    assert row["cap_drop"] == ["ALL"]
+    assert row["security_opt"] == ["no-new-privileges:true"]
+    assert row["restart"] != "no"
+    assert all(str(port).startswith("127.0.0.1:") for port in row.get("ports", ()))
+
+
+def test_workers_are_two_members_that_are_told_apart_and_get_time_to_stop() -> None:
+    workers = {name: row for name, row in OURS.items() if command_of(row) == "worker"}
+    assert len({row["environment"]["TURNJUDGE_GROUP_INSTANCE_ID"] for row in workers.values()}) == len(workers) == 2
+    for row in workers.values():
+        given = {name.removeprefix("TURNJUDGE_").lower(): value for name, value in row["environment"].items()}
+        worker = load_settings(WorkerSettings, **given)
+        assert float(row["stop_grace_period"].removesuffix("s")) > worker.stop_deadline_s
+
+
+def test_everything_published_is_on_loopback_and_every_file_is_there() -> None:
+    for name, row in SERVICES.items():
+        assert all(str(port).startswith("127.0.0.1:") for port in row.get("ports", ())), name
+        for volume in row.get("volumes", ()):
+            source = volume.split(":")[0]
+            assert source in compose()["volumes"] or (ROOT / source).exists(), volume
+        for secret in row.get("secrets", ()):
+            assert secret in compose()["secrets"]
+        for needed in row.get("depends_on", ()):
+            assert needed in SERVICES
+
+
+def test_secrets_are_made_once_and_stay_out_of_git(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "deploy/compose/secrets.sh", tmp_path)
+    names = {Path(row["file"]).name for row in compose()["secrets"].values()}
+    for _ in range(2):
+        subprocess.run(["sh", tmp_path / "secrets.sh"], check=True, capture_output=True)
+        made = {file.name: file.read_text() for file in (tmp_path / "secrets").iterdir()}
+        assert set(made) == names
+    assert made == {file.name: file.read_text() for file in (tmp_path / "secrets").iterdir()}
+    assert re.fullmatch(r"[0-9a-f]{48}", made["postgres-password"])  # it stands in a URL
+    assert len(set(made.values())) == len(made)
+    assert "/deploy/compose/secrets/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+def test_prometheus_asks_every_process_at_the_port_it_listens_on() -> None:
+    config = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text("utf-8"))
+    jobs = {row["job_name"]: row["static_configs"][0]["targets"] for row in config["scrape_configs"]}
+    assert set(jobs) <= set(Job)
+    ports = {
+        "worker": WorkerSettings().http_port,
+        "canary": CanarySettings().canary_http_port,
+        "spikes": SpikesSettings().spikes_http_port,
+        "page": PageSettings().page_port,
+    }
+    asked = sorted(target for targets in jobs.values() for target in targets)
+    serving = {name: command_of(row) for name, row in OURS.items() if command_of(row) in ports}
+    assert asked == sorted(f"{name}:{ports[command]}" for name, command in serving.items())
+    for name, command in serving.items():
+        hosts = [value for key, value in OURS[name]["environment"].items() if key.endswith(("HTTP_HOST", "PAGE_HOST"))]
+        assert hosts == ["0.0.0.0"], name  # noqa: S104 - inside the network of compose
+        assert str(ports[command]) in str(OURS[name]["healthcheck"]["test"])
+
+
+def test_grafana_finds_dashboards_and_both_sources() -> None:
+    folder = ROOT / "deploy/grafana/provisioning"
+    sources = yaml.safe_load((folder / "datasources/turnjudge.yml").read_text("utf-8"))["datasources"]
+    assert {row["type"] for row in sources} == {"prometheus", "grafana-postgresql-datasource"}
+    provider = yaml.safe_load((folder / "dashboards/turnjudge.yml").read_text("utf-8"))["providers"][0]
+    assert provider["allowUiUpdates"] is False
+    mounted = dict(volume.split(":")[:2] for volume in SERVICES["grafana"]["volumes"])
+    assert mounted["./deploy/grafana/dashboards"] == provider["options"]["path"]
+    home = SERVICES["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
+    assert (ROOT / "deploy/grafana/dashboards" / Path(home).name).is_file()
+
+
+# Kubernetes.
+
+
+@needs_kubectl
+@pytest.mark.parametrize("part", PARTS)
+def test_every_pod_is_restricted(part: str) -> None:
+    assert set(pods(part)) == {f"turnjudge-{name}" for name in ("worker", "page", "canary", "spikes", "topics")}
+    for name, pod in pods(part).items():
+        assert pod["automountServiceAccountToken"] is False
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        for container in pod["containers"]:
+            context = container["securityContext"]
+            assert context["allowPrivilegeEscalation"] is False
+            assert context["readOnlyRootFilesystem"] is True
+            assert context["capabilities"] == {"drop": ["ALL"]}
+            assert {"cpu", "memory"} <= set(container["resources"]["requests"])
+            assert "memory" in container["resources"]["limits"]
+            assert command_of(container) in {entry.name for entry in ENTRIES}
+            assert set(settings(part, name)) <= known(command_of(container))
+            mounts = {row["name"] for row in container["volumeMounts"]}
+            assert mounts == {row["name"] for row in pod["volumes"]}
+            if name != "turnjudge-topics":
+                probes = [container[f"{kind}Probe"]["httpGet"]["path"] for kind in ("startup", "readiness", "liveness")]
+                assert probes[2] == "/healthz"  # what the brokers do is no reason for a restart
+                (port,) = container["ports"]
+                assert str(port["containerPort"]) in [*settings(part, name).values(), "8765"]
+
+
+@needs_kubectl
+def test_the_worker_has_the_time_that_its_settings_ask_for() -> None:
+    (stateful,) = of_kind("base", "StatefulSet")
+    pod = pods("base")["turnjudge-worker"]
+    given = {
+        key.removeprefix("TURNJUDGE_").lower(): value for key, value in settings("base", "turnjudge-worker").items()
+    }
+    worker = load_settings(WorkerSettings, **(given | {"group_instance_id": "turnjudge-worker-0"}))
+    assert pod["terminationGracePeriodSeconds"] > worker.stop_deadline_s
+    assert worker.session_timeout_s > worker.stop_deadline_s + 10
+    assert stateful["spec"]["podManagementPolicy"] == "Parallel"
+    (name,) = (row for row in pod["containers"][0]["env"] if row["name"] == "TURNJUDGE_GROUP_INSTANCE_ID")
+    assert name["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.name"
+    (budget,) = of_kind("base", "PodDisruptionBudget")
+    assert budget["spec"]["maxUnavailable"] == 1
+    assert budget["spec"]["selector"] == stateful["spec"]["selector"]
+
+
+@needs_kubectl
+def test_scaling_ends_at_the_partitions() -> None:
+    (scaled,) = of_kind("overlays/example", "ScaledObject")
+    (job,) = of_kind("overlays/example", "Job")
+    words = job["spec"]["template"]["spec"]["containers"][0]["args"]
+    (stateful,) = of_kind("overlays/example", "StatefulSet")
+    assert scaled["spec"]["maxReplicaCount"] == int(words[words.index("--partitions") + 1])
+    assert scaled["spec"]["minReplicaCount"] >= 2
+    assert scaled["spec"]["cooldownPeriod"] >= 600
+    assert scaled["spec"]["scaleTargetRef"]["name"] == stateful["metadata"]["name"]
+    assert "replicas" not in stateful["spec"]  # or each apply would undo KEDA's number
+    asked = scaled["spec"]["triggers"][0]["metadata"]
+    given = settings("overlays/example", "turnjudge-worker")
+    assert asked["bootstrapServers"] == given["TURNJUDGE_BROKERS"]
+    assert asked["consumerGroup"] == given["TURNJUDGE_GROUP"]
+    assert asked["topic"] == WorkerSettings().topics.chat_turns
+
+
+@needs_kubectl
+@pytest.mark.parametrize("part", PARTS)
+def test_the_network_lets_through_what_is_used_and_nothing_else(part: str) -> None:
+    policies = {each["metadata"]["name"]: each["spec"] for each in of_kind(part, "NetworkPolicy")}
+    assert all(spec["policyTypes"] == ["Ingress", "Egress"] for spec in policies.values())
+    opened = {port["port"] for row in policies["turnjudge"]["ingress"] for port in row["ports"]}
+    listening = {row["containerPort"] for pod in pods(part).values() for row in pod["containers"][0].get("ports", ())}
+    assert opened == listening
+    brokers = settings(part, "turnjudge-worker")["TURNJUDGE_BROKERS"]
+    out = {port["port"] for row in policies["turnjudge"]["egress"] for port in row["ports"]}
+    assert out == {53, *(int(each.rsplit(":", 1)[1]) for each in brokers.split(","))}
+    labels = policies["turnjudge"]["podSelector"]["matchLabels"].items()
+    makers = of_kind(part, "StatefulSet", "Deployment", "Job")
+    assert all(labels <= each["spec"]["template"]["metadata"]["labels"].items() for each in makers)
+
+
+@needs_kubectl
+def test_jobs_get_the_names_that_the_rules_ask_for() -> None:
+    # The job of a series is the name of the Service behind it.
+    assert {each["metadata"]["name"] for each in of_kind("base", "Service")} <= set(Job)
+    (monitor,) = of_kind("overlays/example", "ServiceMonitor")
+    wanted = monitor["spec"]["selector"]["matchLabels"].items()
+    named = {row["port"] for row in monitor["spec"]["endpoints"]}
+    for service in of_kind("overlays/example", "Service"):
+        assert wanted <= service["metadata"]["labels"].items()
+        assert {port["name"] for port in service["spec"]["ports"]} <= named
+
+
+@needs_kubectl
+def test_the_overlay_holds_no_secret_and_one_namespace() -> None:
+    everything = kustomized("overlays/example")
+    assert "Secret" not in {each["kind"] for each in everything}
+    assert {each["metadata"].get("namespace") for each in everything if each["kind"] != "Namespace"} == {"turnjudge"}
+    boards = [each for each in everything if each["metadata"].get("labels", {}).get("grafana_dashboard")]
+    assert len(boards[0]["data"]) == 5
+    assert settings("overlays/example", "turnjudge-page")["TURNJUDGE_SECURITY_PROTOCOL"] == "SASL_SSL"
