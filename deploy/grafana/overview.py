@@ -33,7 +33,8 @@ FIGURES: Final = (
     ),
     figure(
         "Turns waiting",
-        "Records between the workers' positions and the ends of their partitions.",
+        "Records between the workers' positions and the ends of their partitions. While a worker is gone, those of its "
+        "partitions are not among them.",
         "short",
         f"sum(judge_lag_records{S})",
         limits=(Limit(10_000, "orange"), Limit(100_000, _RED)),

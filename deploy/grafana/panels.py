@@ -86,10 +86,11 @@ def lines(
     width: int = 12,
     height: int = 8,
     stacked: bool = False,
+    least: float | None = 0,
     most: float | None = None,
     limits: Sequence[Limit] = (),
 ) -> timeseries.Panel:
-    """Make a panel of lines over time, from 0 up; `limits` are drawn as lines of their own."""
+    """Make a panel of lines over time, from `least` up; `limits` are drawn as lines of their own."""
     panel = (
         timeseries.Panel()
         .title(title)
@@ -99,13 +100,14 @@ def lines(
         .targets(_targets(queries))
         .span(width)
         .height(height)
-        .min(0)
         .line_width(1.5)
         .fill_opacity(30 if stacked else 0)
         .show_points(common.VisibilityMode.NEVER)
         .legend(builders.VizLegendOptions().show_legend(True).placement(common.LegendPlacement.BOTTOM))
         .tooltip(builders.VizTooltipOptions().mode(common.TooltipDisplayMode.MULTI).sort(common.SortOrder.DESCENDING))
     )
+    if least is not None:
+        panel = panel.min(least)
     if most is not None:
         panel = panel.max(most)
     if stacked:

@@ -23,7 +23,7 @@ from prometheus_client import CollectorRegistry, start_http_server
 
 from generate import make_cards, make_lexicon, make_turns, nfc
 from service.embedded.broker import free_port
-from service.metrics import Job, ReviewQueue, built, of_job
+from service.metrics import METRICS, Job, ReviewQueue, built, of_job
 from services import ROOT
 from stream.world import Row, Worker, World, wait_for
 
@@ -31,14 +31,25 @@ RULES: Final = ROOT / "deploy/prometheus/rules"
 _INTERVAL: Final = re.compile(r"^( +interval:) .+$", re.MULTILINE)
 _DAY_S: Final = 26 * 3600
 _STEP_S: Final = 60
+_SESSIONS: Final = 20_000
+_LOOKED_AT: Final = 4_000
+_ODD_EVERY_S: Final = 5.0
 _HISTORY: Final = 'job="turnjudge-worker",instance="worker-0"'
 Rates = Callable[[float], tuple[float, float]]  # by seconds since the start: turns, and touches of the spike, a second
 
 
 class Prometheus:
-    """Debian's Prometheus on a free port, in a folder of its own; `targets` are addresses by job."""
+    """Debian's Prometheus on a free port, in a folder of its own; `targets` are addresses by job.
 
-    def __init__(self, targets: dict[str, dict[str, str]], history: Iterator[str] | None = None) -> None:
+    Alerts go to the Alertmanager at `alerting`, where there is one.
+    """
+
+    def __init__(
+        self,
+        targets: dict[str, dict[str, str]],
+        history: Iterator[str] | None = None,
+        alerting: str | None = None,
+    ) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="turnjudge-prometheus-"))
         self.address = f"http://127.0.0.1:{free_port()}"
         self._process: subprocess.Popen[bytes] | None = None
@@ -51,6 +62,9 @@ class Prometheus:
             "rule_files": [f"{rules}/*.yml"],
             "scrape_configs": [{"job_name": job, "static_configs": _static(named)} for job, named in targets.items()],
         }
+        if alerting is not None:
+            managers = [{"static_configs": [{"targets": [alerting.removeprefix("http://")]}]}]
+            config["alerting"] = {"alertmanagers": managers}
         (self._folder / "prometheus.yml").write_text(json.dumps(config))
         if history is not None:
             self._backfill(history)
@@ -94,6 +108,11 @@ class Prometheus:
         except OSError:
             return False
 
+    def knows_alertmanager(self) -> bool:
+        """Tell whether it sends alerts to an Alertmanager by now; it looks for them every few seconds."""
+        with urllib.request.urlopen(f"{self.address}/api/v1/alertmanagers", timeout=5) as answer:  # noqa: S310
+            return bool(json.load(answer)["data"]["activeAlertmanagers"])
+
     def query(self, text: str) -> list[Any]:
         """Return the series that a query has now."""
         return self._ask("query", query=text)
@@ -125,7 +144,9 @@ class Rig:
         self._rates = rates
         self._rng = random.Random(seed)
         self._cards = make_cards(self._rng, 6, plain=True)
-        self._lexicon = make_lexicon(self._rng, 24)
+        self._lexicon = [
+            row | {"term": nfc(row["term"]), "topic": nfc(row["topic"])} for row in make_lexicon(self._rng, 24)
+        ]
         self._stopping = threading.Event()
         self._feeder = threading.Thread(target=self._feed, daemon=True)
         world.load(self._cards, self._lexicon)
@@ -145,11 +166,26 @@ class Rig:
         """The topics that some card forbids."""
         return sorted({nfc(topic) for card in self._cards for topic in card["forbidden_topics"]})
 
+    def _shares(self) -> dict[str, float]:
+        """Return how many of the turns that are fed touch each topic."""
+        touched = dict.fromkeys(self.topics, 0)
+        cards = {card["character_id"]: card for card in self._cards}
+        order = sorted(self._lexicon, key=lambda row: (row["position"], row["term"], row["topic"]))
+        for turn in make_turns(random.Random(8), _LOOKED_AT, self._cards, self._lexicon, _SESSIONS):
+            forbidden = cards.get(turn["character_id"], {}).get("forbidden_topics", ())
+            reply = nfc(turn.get("reply_text") or "")
+            hits = (row["topic"] for row in order if row["term"] in reply and row["topic"] in forbidden)
+            topic = next(hits, None)
+            if topic is not None:
+                touched[topic] += 1
+        return {topic: count / _LOOKED_AT for topic, count in touched.items()}
+
     def history(self) -> Iterator[str]:
-        """Yield the day before in OpenMetrics: calm, with some touches of every topic."""
+        """Yield the day before in OpenMetrics: as calm as the feed is, with as many touches of every topic."""
         rng, end_s = random.Random(7), int(time.time()) - _STEP_S
         counters = [("judge_verdicts", f'{_HISTORY},verdict="설정대로 말함",model_id="model-a"', 600.0)]
-        counters += [("judge_topic_sessions", f'{_HISTORY},topic="{topic}"', 2.0) for topic in self.topics]
+        for topic, share in self._shares().items():
+            counters.append(("judge_topic_sessions", f'{_HISTORY},topic="{topic}"', 600.0 * share))
         for name in dict.fromkeys(name for name, _, _ in counters):
             yield f"# TYPE {name} counter"
             for each, labels, most in counters:
@@ -175,12 +211,17 @@ class Rig:
         wait_for("everything is judged", lambda: self.world.committed() >= self.world.ends(source) - 5)
 
     def _feed(self) -> None:
-        turns = make_turns(self._rng, 10**9, self._cards, self._lexicon, 400)
-        self._odd_ones(next(turns))
+        turns = make_turns(self._rng, 10**9, self._cards, self._lexicon, _SESSIONS)
+        before_s, odd_s = time.monotonic(), 0.0
         due = touches = 0.0
         while not self._stopping.wait(0.05):
             rate, spike = self._rates(time.time() - self.began_s)
-            due, touches = due + rate * 0.05, touches + spike * 0.05
+            passed_s = time.monotonic() - before_s
+            before_s += passed_s
+            due, touches, odd_s = due + rate * passed_s, touches + spike * passed_s, odd_s + passed_s
+            if odd_s > _ODD_EVERY_S:
+                odd_s = 0.0
+                self._odd_ones(next(turns))
             while due >= 1:
                 due -= 1
                 self._send(next(turns))
@@ -247,10 +288,18 @@ def rig(bootstrap: str, rates: Rates, *, seed: int = 9, workers: int = 1) -> Ite
             made.stop()
 
 
-def filled(text: str, rate_interval: str = "15s") -> str:
-    """Put values where Grafana would: everything selected."""
-    text = text.replace("$__rate_interval", rate_interval)
-    return re.sub(r"\$(job|instance|topic|model_id)\b", ".+", text)
+def filled(text: str, job: str, rate_interval: str = "15s") -> str:
+    """Put values where Grafana would: one job, and all else selected."""
+    text = text.replace("$__rate_interval", rate_interval).replace("$job", job)
+    return re.sub(r"\$(instance|topic|model_id)\b", ".+", text)
+
+
+def job_of(dashboard: Any) -> str:
+    """Return the job that a dashboard's variable offers: that of the series it is read from."""
+    (query,) = (each["query"] for each in dashboard["templating"]["list"] if each["name"] == "job")
+    name = query.removeprefix("label_values(").split(",")[0]
+    (row,) = (row for row in METRICS if row.name == name)
+    return row.job.value
 
 
 def dashboards(folder: Path = ROOT / "deploy/grafana/dashboards") -> dict[str, Any]:

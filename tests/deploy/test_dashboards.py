@@ -14,7 +14,7 @@ from prometheus_client import Counter, Histogram
 
 from brokers import KafkaBroker
 from deploy.catalogue import named, rules, series
-from deploy.rig import Prometheus, Rig, dashboards, filled, panels, rig
+from deploy.rig import Prometheus, Rig, dashboards, filled, job_of, panels, rig
 from postgres import Postgres
 from service.review.loading.live import Follower
 from service.review.store import opening
@@ -163,13 +163,16 @@ def seeded(kafka: KafkaBroker) -> Iterator[tuple[Rig, Prometheus]]:
 def test_every_query_has_data_on_a_prometheus_fed_by_a_worker(seeded: tuple[Rig, Prometheus]) -> None:
     _, prometheus = seeded
 
+    def found(query: Query) -> list[Any]:
+        return prometheus.query(filled(query.text, job_of(BOARDS[query.board])))
+
     def counts() -> dict[Query, int]:
-        return {query: len(prometheus.query(filled(query.text))) for query in PROMQL}
+        return {query: len(found(query)) for query in PROMQL}
 
     wait_for("every query has data", lambda: all(counts().values()), 30)
     for query, count in counts().items():
         print(f"{count:4d} series  {identity(query)}  {query.text}")  # noqa: T201 - what -s shows
-        values = [float(row["value"][1]) for row in prometheus.query(filled(query.text))]
+        values = [float(row["value"][1]) for row in found(query)]
         assert any(value == value for value in values), query
 
 

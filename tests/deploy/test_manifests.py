@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic_settings import BaseSettings
 
 from deploy.manifests import compose, kustomized, of_kind, pods, settings
 from service.cli import ENTRIES
@@ -24,7 +25,7 @@ from service.settings import (
 )
 from services import ROOT
 
-CLASSES = {
+CLASSES: dict[str, tuple[type[BaseSettings], ...]] = {
     "worker": (WorkerSettings,),
     "canary": (CanarySettings,),
     "spikes": (SpikesSettings,),
