@@ -120,6 +120,7 @@ def states(values: Sequence[bytes]) -> list[tuple[str, bool]]:
 ALL_STATES = [("opened", True), ("opened", False), ("closed", True), ("closed", False)]
 
 
+@pytest.mark.timeout(300)
 def test_killed_again_and_again_it_publishes_what_its_verdicts_lead_to(make_world: Make) -> None:
     world = make_world()
     send(world, QUIET)
@@ -237,6 +238,7 @@ def test_metrics_are_those_of_the_table_and_begin_at_zero(make_world: Make) -> N
     assert worker.get("/healthz").body == "ok\n"
 
 
+@pytest.mark.timeout(300)
 def test_a_broker_that_goes_away_and_comes_back_costs_no_spike() -> None:
     with KafkaBroker() as broker, world(broker.bootstrap) as here:
         here.create(3)
