@@ -97,6 +97,46 @@ SPIKES: Final = (
     ),
 )
 
+STREAM: Final = (
+    lines(
+        "Spikes open, in the stream",
+        "Spikes that `turnjudge spikes` has opened and not closed, by its exact test over the turns' own time. It "
+        "knows characters too, and a replay is none. The events stand on topic-spikes and on the page.",
+        "short",
+        ("sum by (level) (spikes_open)", "{{level}}"),
+        width=8,
+    ),
+    lines(
+        "Opened and closed",
+        "Events that were published.",
+        "short",
+        ("sum by (level, state) (increase(spikes_events_total[$__rate_interval]))", "{{level}} {{state}}"),
+        width=8,
+    ),
+    lines(
+        "Verdicts not looked at yet",
+        "Verdicts behind the end of their topic, and those that wait for their minute to be complete.",
+        "short",
+        ("sum(spikes_lag_records)", "behind"),
+        ("sum(spikes_waiting_records)", "waiting"),
+        width=8,
+    ),
+    lines(
+        "Keys",
+        "Topics, and topics of characters, that were touched within a day; and those that cannot be compared yet.",
+        "short",
+        ("sum by (level) (spikes_live_keys)", "{{level}}"),
+        ("sum by (level) (spikes_cold_keys)", "{{level}}, cold"),
+    ),
+    lines(
+        "No day to compare with",
+        "1 while there is no day of verdicts to compare with: no spike is told then.",
+        "none",
+        ("max(spikes_cold)", "cold"),
+        most=1,
+    ),
+)
+
 NOW: Final = (
     rows(
         "Touching sessions, 24 h",
@@ -128,7 +168,7 @@ def topics() -> Dashboard:
         "turnjudge-topics",
         "turnjudge: topics and spikes",
         "Which forbidden topics are touched, and which suddenly more?",
-        (("Touches", TOUCHES), ("Against the day before", SPIKES), ("Who", NOW)),
+        (("Touches", TOUCHES), ("Against the day before", SPIKES), ("In the stream", STREAM), ("Who", NOW)),
         source="judge_topic_sessions_total",
         more=(("topic", "topic", "judge_topic_sessions_total"),),
         page=True,

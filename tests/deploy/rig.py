@@ -155,7 +155,8 @@ class Rig:
             world.environment | {"TURNJUDGE_CANARY_INTERVAL_S": "1", "TURNJUDGE_CANARY_HTTP_PORT": "0"},
             command="canary",
         )
-        world.workers.append(self.canary)
+        self.spikes = Worker(world.environment | {"TURNJUDGE_SPIKES_HTTP_PORT": "0"}, command="spikes")
+        world.workers += [self.canary, self.spikes]
 
     def start_worker(self, number: int, port: int = 0) -> Worker:
         """Start a worker by the name of its place."""
@@ -185,7 +186,8 @@ class Rig:
         rng, end_s = random.Random(7), int(time.time()) - _STEP_S
         counters = [("judge_verdicts", f'{_HISTORY},verdict="설정대로 말함",model_id="model-a"', 600.0)]
         for topic, share in self._shares().items():
-            counters.append(("judge_topic_sessions", f'{_HISTORY},topic="{topic}"', 600.0 * share))
+            for name in ("judge_topic_sessions", "judge_topic_hits"):
+                counters.append((name, f'{_HISTORY},topic="{topic}"', 600.0 * share))
         for name in dict.fromkeys(name for name, _, _ in counters):
             yield f"# TYPE {name} counter"
             for each, labels, most in counters:
@@ -213,7 +215,7 @@ class Rig:
     def _feed(self) -> None:
         turns = make_turns(self._rng, 10**9, self._cards, self._lexicon, _SESSIONS)
         before_s, odd_s = time.monotonic(), 0.0
-        due = touches = 0.0
+        due, touches, was_late = 0.0, 0.0, False
         while not self._stopping.wait(0.05):
             rate, spike = self._rates(time.time() - self.began_s)
             passed_s = time.monotonic() - before_s
@@ -221,7 +223,8 @@ class Rig:
             due, touches, odd_s = due + rate * passed_s, touches + spike * passed_s, odd_s + passed_s
             if odd_s > _ODD_EVERY_S:
                 odd_s = 0.0
-                self._odd_ones(next(turns))
+                self._odd_ones(next(turns), late=not was_late)
+                was_late = True
             while due >= 1:
                 due -= 1
                 self._send(next(turns))
@@ -243,15 +246,16 @@ class Rig:
                     return turn | new | {"reply_text": f"그럼 {nfc(row['term'])} 이야기를 해 볼까."}
         raise AssertionError("no card forbids what the lexicon finds")
 
-    def _odd_ones(self, turn: Row) -> None:
-        """Send what no calm chat has: a record that is none, a tombstone, another key, and one that is late."""
+    def _odd_ones(self, turn: Row, *, late: bool) -> None:
+        """Send what no calm chat has: a record that is none, a tombstone, another key, and perhaps one that is late."""
         source = self.world.settings.topics.chat_turns
         self.world.send(source, b"{", b"S-odd")
         self.world.send(source, None, b"S-odd")
         self._send(turn | {"session_id": "S-odd"}, key="S-other")
-        now_ms = int(time.time() * 1000)
-        self._send(turn | {"session_id": "S-odd"}, time_ms=now_ms)
-        self._send(turn | {"session_id": "S-odd"}, time_ms=now_ms - 2 * 86_400_000)
+        if late:
+            now_ms = int(time.time() * 1000)
+            self._send(turn | {"session_id": "S-odd"}, time_ms=now_ms)
+            self._send(turn | {"session_id": "S-odd"}, time_ms=now_ms - 2 * 86_400_000)
 
 
 def _page_registry() -> CollectorRegistry:
@@ -278,6 +282,7 @@ def rig(bootstrap: str, rates: Rates, *, seed: int = 9, workers: int = 1) -> Ite
         targets = {
             Job.WORKER.value: {f"worker-{number}": each.address for number, each in enumerate(made.workers)},
             Job.CANARY.value: {"canary": made.canary.address},
+            Job.SPIKES.value: {"spikes": made.spikes.address},
             Job.PAGE.value: {"page": f"http://127.0.0.1:{server.server_address[1]}"},
         }
         prometheus = stack.enter_context(Prometheus(targets, made.history()))

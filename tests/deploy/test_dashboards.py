@@ -29,10 +29,10 @@ PARTS = {
     "worker": "turnjudge-worker",
     "review": "turnjudge-review",
 }
-# Recorded series have no instance; the canary is another job than the workers that the variables choose from; an
-# alert's job is the rule's.
-WITHOUT_INSTANCE = re.compile(r"job_topic:|ALERTS|judge_canary_")
-WITHOUT_JOB = re.compile(r"ALERTS|judge_canary_")
+# Recorded series have no instance; the canary and the detector of spikes are other jobs than the workers that the
+# variables choose from; an alert's job is the rule's.
+WITHOUT_INSTANCE = re.compile(r"job_topic:|ALERTS|judge_canary_|spikes_")
+WITHOUT_JOB = re.compile(r"ALERTS|judge_canary_|spikes_")
 
 
 class Query(NamedTuple):
@@ -188,8 +188,8 @@ def page(seeded: tuple[Rig, Prometheus]) -> Iterator[dict[str, Any]]:
             try:
                 where: dict[str, Any] = {"host": "127.0.0.1", "port": server.port, "database": url.rsplit("/", 1)[1]}
                 owner = pg8000.native.Connection("turnjudge", password=server.password, **where)
-                count = "SELECT count(*) FROM turn_rows WHERE place IS NOT NULL"
-                wait_for("a thousand rows", lambda: owner.run(count)[0][0] > 1_000, 60)
+                count = "SELECT count(*) > 1000 AND bool_or(state = 'refused') FROM turn_rows WHERE place IS NOT NULL"
+                wait_for("a thousand rows, refused ones too", lambda: owner.run(count)[0][0], 60)
                 owner.close()
             finally:
                 follower.stop()

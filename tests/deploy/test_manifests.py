@@ -1,8 +1,11 @@
 """Compose, Dockerfile and Kubernetes say what the code understands, and are as strict as they should be."""
 
+import os
 import re
 import shutil
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +13,10 @@ import pytest
 import yaml
 from pydantic_settings import BaseSettings
 
+from brokers import KafkaBroker
 from deploy.manifests import compose, kustomized, of_kind, pods, settings
 from service.cli import ENTRIES
+from service.embedded.broker import free_port
 from service.metrics import Job
 from service.review.pages.settings import PageSettings
 from service.settings import (
@@ -177,6 +182,33 @@ def test_secrets_are_made_once_and_stay_out_of_git(tmp_path: Path) -> None:
     assert re.fullmatch(r"[0-9a-f]{48}", made["postgres-password"])  # it stands in a URL
     assert len(set(made.values())) == len(made)
     assert "/deploy/compose/secrets/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+@pytest.mark.needs("kafka")
+def test_a_real_kafka_takes_the_settings_of_compose_and_answers_inside_and_outside() -> None:
+    outside, inside, controller = free_port(), free_port(), free_port()
+    given = {
+        key.removeprefix("KAFKA_").lower().replace("_", "."): _here(value, outside, inside, controller)
+        for key, value in SERVICES["kafka"]["environment"].items()
+    }
+    with tempfile.TemporaryDirectory(prefix="turnjudge-compose-") as folder:
+        broker = KafkaBroker({**given, "log.dirs": folder + "/data"})
+        broker.bootstrap = f"127.0.0.1:{outside}"
+        words = [str(word) for word in OURS["topics"]["command"]]
+        with broker:
+            for port, done in ((inside, "created"), (outside, "left as it is")):
+                brokers = {"TURNJUDGE_BROKERS": f"127.0.0.1:{port}"}
+                command = [sys.executable, "-P", "-c", "from service.cli import main; main()", *words]
+                told = subprocess.run(command, cwd=ROOT, env=os.environ | brokers, capture_output=True, text=True)
+                assert told.returncode == 0, told.stderr
+                assert (told.stdout + told.stderr).count(done) == 8
+
+
+def _here(value: str, outside: int, inside: int, controller: int) -> str:
+    """Put loopback and free ports in place of the network of compose."""
+    for before, after in ((":9092", f":{outside}"), (":19092", f":{inside}"), (":9093", f":{controller}")):
+        value = value.replace(before, after)
+    return value.replace("//:", "//127.0.0.1:").replace("//kafka:", "//127.0.0.1:").replace("localhost:", "127.0.0.1:")
 
 
 def test_prometheus_asks_every_process_at_the_port_it_listens_on() -> None:
