@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from schemas.hedge import HedgeCode
+from schemas.nfc import nfc
 from schemas.refusal import Reason
 from schemas.verdict import VerdictWord
 
@@ -279,7 +280,7 @@ class Metrics:
         return generate_latest(self.registry), CONTENT_TYPE_LATEST
 
     def _topic(self, topic: str) -> str:
-        label = self._topics.label(topic)
+        label = self._topics.label(nfc(topic))  # a card may spell it otherwise than the lexicon does
         if self._topics.grew:
             self.topic_hits.labels(label)
             self.topic_sessions.labels(label)

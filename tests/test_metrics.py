@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -176,6 +177,15 @@ def test_topics_begin_at_zero_when_a_snapshot_is_read() -> None:
     metrics.count_topic_session("약물", 5)
     assert values(metrics, "judge_topic_hits_total", "topic") == {"음주": 0, "도박": 2, OTHER: 1}
     assert values(metrics, "judge_topic_sessions_total", "topic") == {"음주": 0, "도박": 0, OTHER: 5}
+
+
+def test_a_topic_is_one_series_however_it_is_spelled() -> None:
+    metrics = Metrics()
+    metrics.show_topics(["음주"])
+    metrics.count_touch(normalize("NFD", "음주"))
+    metrics.count_topic_session(normalize("NFD", "음주"))
+    assert values(metrics, "judge_topic_hits_total", "topic") == {OTHER: 0, "음주": 1}
+    assert values(metrics, "judge_topic_sessions_total", "topic") == {OTHER: 0, "음주": 1}
 
 
 def test_a_long_name_is_other() -> None:
