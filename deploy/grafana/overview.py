@@ -65,7 +65,7 @@ FLOW: Final = (
     ),
     lines(
         "Time to the verdict",
-        "From a turn's record to its acknowledged verdict. The line is the objective, 1 s.",
+        "From a turn's record to its acknowledged verdict, by logarithms. The line is the objective, 1 s.",
         "s",
         *(
             (
@@ -74,6 +74,7 @@ FLOW: Final = (
             )
             for q, name in (("0.5", "half"), ("0.99", "99 of 100"), ("0.999", "999 of 1000"))
         ),
+        log=True,
         limits=(Limit(1, _RED),),
     ),
 )

@@ -86,11 +86,12 @@ def lines(
     width: int = 12,
     height: int = 8,
     stacked: bool = False,
+    log: bool = False,
     least: float | None = 0,
     most: float | None = None,
     limits: Sequence[Limit] = (),
 ) -> timeseries.Panel:
-    """Make a panel of lines over time, from `least` up; `limits` are drawn as lines of their own."""
+    """Make a panel of lines over time, from `least` up, by logarithms where `log`; `limits` are lines of their own."""
     panel = (
         timeseries.Panel()
         .title(title)
@@ -106,7 +107,10 @@ def lines(
         .legend(builders.VizLegendOptions().show_legend(True).placement(common.LegendPlacement.BOTTOM))
         .tooltip(builders.VizTooltipOptions().mode(common.TooltipDisplayMode.MULTI).sort(common.SortOrder.DESCENDING))
     )
-    if least is not None:
+    if log:
+        scale = builders.ScaleDistributionConfig().type(common.ScaleDistribution.LOG).log(10)
+        panel = panel.scale_distribution(scale)
+    elif least is not None:
         panel = panel.min(least)
     if most is not None:
         panel = panel.max(most)

@@ -76,7 +76,10 @@ def _panel(axes: Any, panel: Any, job: str, prometheus: Prometheus, began_s: flo
             axes.axhline(step["value"], color=step["color"], linestyle="--", linewidth=0.8)
     axes.set_title(f"{panel['title']} ({panel['fieldConfig']['defaults']['unit']})", fontsize=10, pad=12)
     axes.set_xlim(0, END_S)
-    axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+    if "scaleDistribution" in panel["fieldConfig"]["defaults"].get("custom", {}):
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     axes.tick_params(labelsize=7)
     handles, labels = axes.get_legend_handles_labels()
     if 1 < len(labels) <= 12:
