@@ -45,9 +45,10 @@ class Intake:
         reached = min(busy) if busy else max(self._newest_ms.values(), default=None)
         return None if reached is None else (reached - SETTLE_MS) // MINUTE_MS
 
-    def ahead(self, partition: int, tick: int) -> int:
-        """Return how many minutes of turns a partition is ahead of a tick."""
-        return self._newest_ms.get(partition, 0) // MINUTE_MS - tick
+    def behind(self, partitions: Collection[int]) -> set[int]:
+        """Return the half of some partitions that have not come as far as the others, in turns' time."""
+        ordered = sorted(partitions, key=lambda each: (self._newest_ms.get(each, 0), each))
+        return set(ordered[: (len(ordered) + 1) // 2])
 
     @property
     def first(self) -> int | None:

@@ -8,7 +8,7 @@ which spikes are open. The offsets committed say up to which minute all is ackno
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from threading import Event
 from typing import Any, Final, NamedTuple
@@ -36,7 +36,7 @@ _POLL_MS: Final = 500
 _MOST_RECORDS: Final = 5_000
 _QUIET_S: Final = 2.0
 _METADATA_S: Final = 20.0
-_AHEAD_MINUTES: Final = 30  # of turns, that one partition may be read ahead of the others
+_MOST_WAITING: Final = 200_000  # verdicts, some 100 MB
 _MARK: Final = "looked="
 
 
@@ -57,10 +57,16 @@ class Figures(NamedTuple):
 
 
 def spikes(
-    settings: SpikesSettings, *, from_beginning: bool, stopping: Event, started: Callable[[str | None], None]
+    settings: SpikesSettings,
+    *,
+    from_beginning: bool,
+    stopping: Event,
+    started: Callable[[str | None], None],
+    most_waiting: int = _MOST_WAITING,
 ) -> Figures:
     """Publish spikes until `stopping` is set; `started` is called with the address of the metrics once all is open.
 
+    Of verdicts that wait for their minute, about `most_waiting` are held, and what one fetch brings.
     At the first start nothing is said of the past, unless `from_beginning`; at later ones it goes on where it was.
 
     Raises:
@@ -74,7 +80,7 @@ def spikes(
         out = stack.enter_context(publisher(settings))
         said = published(settings)
         consumer = stack.enter_context(reader(settings, f"{settings.group}-spikes", _METADATA_S))
-        stage = _Stage(settings.topics, consumer, out, metrics, said, from_beginning)
+        stage = _Stage(settings.topics, consumer, out, metrics, said, from_beginning, most_waiting)
         started(address)
         while not stopping.is_set():
             stage.turn()
@@ -116,6 +122,7 @@ class _Stage:
         metrics: SpikesMetrics,
         said: list[SpikeRecord],
         from_beginning: bool,
+        most_waiting: int,
     ) -> None:
         self.figures = Figures(0, Counter(), Counter())
         self._source, self._topic = topics.turn_verdicts, topics.topic_spikes
@@ -132,9 +139,9 @@ class _Stage:
         self._came_s = dict.fromkeys(self._partitions, self._began_s)
         self._is_behind = True
         self._was_cold: bool | None = None
-        consumer.assign(self._partitions)
-        for partition, offset in self._positions.items():
-            consumer.seek(partition, offset)
+        self._most_waiting = most_waiting
+        self._reading: list[TopicPartition] = []
+        self._read_from(self._partitions)
 
     def turn(self) -> None:
         """Take what came, and publish what it leads to."""
@@ -142,7 +149,9 @@ class _Stage:
             for record in records:
                 self._take(partition, record)
             self._came_s[partition] = time.monotonic()
-        self._positions = {partition: self._consumer.position(partition) for partition in self._partitions}
+        for partition in self._reading:
+            self._positions[partition] = self._consumer.position(partition)
+            self._ends[partition] = max(self._ends[partition], self._consumer.highwater(partition) or 0)
         self._publish(list(self._detector.looks(self._quiet())))
         self._go_evenly()
         if len(self._consumer.partitions_for_topic(self._source) or ()) > len(self._partitions):
@@ -158,9 +167,6 @@ class _Stage:
             self.figures.passed_over[why] += 1
             self._metrics.passed_over.labels(why).inc()
 
-    def _end(self, partition: TopicPartition) -> int:
-        return max(self._ends[partition], self._consumer.highwater(partition) or 0)
-
     def _quiet(self) -> set[int]:
         """Return the partitions that were read to their end and where nothing came for a while.
 
@@ -170,7 +176,7 @@ class _Stage:
         return {
             each.partition
             for each in self._partitions
-            if self._positions[each] >= self._end(each) and self._came_s[each] <= since_s
+            if self._positions[each] >= self._ends[each] and self._came_s[each] <= since_s
         }
 
     def _publish(self, looks: list[Look]) -> None:
@@ -205,20 +211,30 @@ class _Stage:
                 raise
 
     def _go_evenly(self) -> None:
-        """Let partitions wait that are far ahead of the others, so that what waits for its minute stays little."""
-        tick = self._detector.tick
-        if tick is None:
-            return
-        ahead = {
-            each for each in self._partitions if self._detector.intake.ahead(each.partition, tick) > _AHEAD_MINUTES
-        }
-        paused = self._consumer.paused()
-        self._consumer.pause(*(ahead - paused))
-        self._consumer.resume(*(paused - ahead))
+        """Where much waits for its minute, leave those partitions for later that are ahead, until little does.
+
+        Not by pausing: the client can leave records of a partition lying that was paused and goes on.
+        """
+        waiting = self._detector.intake.waiting
+        if waiting > self._most_waiting or (
+            len(self._reading) < len(self._partitions) and waiting > self._most_waiting // 2
+        ):
+            unread = {each.partition for each in self._partitions if self._positions[each] < self._ends[each]}
+            ahead = unread - self._detector.intake.behind(unread)
+            self._read_from([each for each in self._partitions if each.partition not in ahead])
+        else:
+            self._read_from(self._partitions)
+
+    def _read_from(self, some: list[TopicPartition]) -> None:
+        if some != self._reading:
+            self._reading = some
+            self._consumer.assign(some)
+            for partition in some:
+                self._consumer.seek(partition, self._positions[partition])
 
     def _show(self) -> None:
         detector, metrics = self._detector, self._metrics
-        metrics.lag_records.set(sum(max(0, self._end(each) - self._positions[each]) for each in self._partitions))
+        metrics.lag_records.set(sum(max(0, self._ends[each] - self._positions[each]) for each in self._partitions))
         metrics.waiting_records.set(detector.intake.waiting)
         tick = detector.tick
         if tick is None:
@@ -246,9 +262,7 @@ def _looked(consumer: KafkaConsumer, every: list[TopicPartition], said: list[Spi
     return max(min(ticks), max((record["at"] for record in said), default=0) // MINUTE_MS - 1)
 
 
-def _starts(
-    consumer: KafkaConsumer, every: list[TopicPartition], begin_after: int | None
-) -> Mapping[TopicPartition, int]:
+def _starts(consumer: KafkaConsumer, every: list[TopicPartition], begin_after: int | None) -> Offsets:
     """Return where reading begins: as far back as a look can see. A verdict is never older than its turn."""
     first: Offsets = consumer.beginning_offsets(every)
     if begin_after == 0:

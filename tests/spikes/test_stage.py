@@ -5,6 +5,10 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from queue import Queue
+from threading import Event, Thread
+from typing import Any
+from urllib.request import urlopen
 
 import orjson
 import pytest
@@ -19,10 +23,12 @@ from schemas.spike import SpikeRecord
 from schemas.validate import SPIKE
 from service.cli import run as turnjudge
 from service.embedded.broker import free_port
+from service.settings import KafkaSettings, SpikesSettings, load_settings
 from service.spikes.detector import Detector
 from service.spikes.metrics import METRICS
 from service.spikes.reading import PassedOver, Seen, read
 from service.spikes.rule import MINUTE_MS, Level
+from service.spikes.stage import Figures, spikes
 from spikes.stream import DAY, START, burst, in_order, trickle
 from stream.world import Worker, World, encode, wait_for, world
 
@@ -79,9 +85,18 @@ def start(world: World, *arguments: str) -> Worker:
 
 def series(worker: Worker) -> dict[tuple[str, ...], float]:
     """Return its metrics by name and the values of their labels."""
-    families = text_string_to_metric_families(worker.get("/metrics").body)
+    return values(worker.get("/metrics").body)
+
+
+def values(exposition: str) -> dict[tuple[str, ...], float]:
+    families = text_string_to_metric_families(exposition)
     samples = (sample for family in families for sample in family.samples)
     return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
+
+
+def kafka_settings(world: World) -> dict[str, Any]:
+    """Return the settings of a world as far as every command has them."""
+    return {name: value for name, value in world.overrides.items() if name in KafkaSettings.model_fields}
 
 
 def await_look(worker: Worker, last: Seen) -> None:
@@ -254,6 +269,35 @@ def test_a_broker_that_goes_away_and_comes_back_costs_no_spike() -> None:
         assert published(here) == expected(here)
         assert states(published(here)) == ALL_STATES
         assert worker.end() == 0
+
+
+def test_where_much_waits_partitions_that_are_ahead_are_left_for_later(make_world: Make) -> None:
+    world = make_world(4)
+    send(world, [*QUIET, *RISE])
+    settings = load_settings(SpikesSettings, **kafka_settings(world), spikes_http_port=0)
+    stopping, addresses, ended = Event(), Queue[str | None](), Queue[Figures]()
+
+    def run() -> None:
+        ended.put(spikes(settings, from_beginning=True, stopping=stopping, started=addresses.put, most_waiting=300))
+
+    thread = Thread(target=run)
+    thread.start()
+    try:
+        address = addresses.get(timeout=40)
+        minute = (RISE[-1].time_ms + SHIFT_MS) // MINUTE_MS - 1
+
+        def looked() -> bool:
+            with urlopen(f"{address}/metrics", timeout=5) as answer:  # noqa: S310 - our own address
+                found = values(answer.read().decode())
+            return found[("spikes_look_timestamp_seconds",)] >= minute * 60
+
+        wait_for("all is looked at", looked, 60)
+    finally:
+        stopping.set()
+        thread.join(40)
+    assert ended.get(timeout=1).verdicts == len(QUIET) + len(RISE)
+    assert published(world) == expected(world)
+    assert states(published(world)) == ALL_STATES
 
 
 def test_a_topic_that_gets_more_partitions_ends_it_so_that_none_is_left_unread(make_world: Make) -> None:
