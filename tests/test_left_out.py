@@ -49,6 +49,8 @@ def give_all(project: Path) -> None:
     (project.parent / "shared/design.md").touch()
     (project / ".cache/kafka/libs").mkdir(parents=True)
     (project / ".cache/kafka/libs/kafka_2.13-4.1.0.jar").touch()
+    (project / ".venv-deploy").mkdir()
+    (project / ".venv-deploy/.complete").touch()
 
 
 @pytest.mark.parametrize("test", [NEEDS_SHARED, TAKES_SHARED], ids=["marked", "by fixture"])
