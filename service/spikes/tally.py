@@ -2,7 +2,6 @@
 
 from bisect import bisect_left, insort
 from typing import Final, NamedTuple
-from zlib import crc32
 
 from service.spikes.counts import EVERYBODY, LONGEST, Counts, Key
 from service.spikes.reading import Seen
@@ -46,9 +45,8 @@ class Tally:
             self._touch(Key(seen.topic, seen.character_id), seen, minute)
 
     def _expose(self, seen: Seen, owner: str, minute: int) -> None:
-        # Sessions change their slot at different moments, or every fifth minute would see them all.
-        slot = (seen.time_ms + crc32(seen.session_id.encode()) % EXPOSURE_MS) // EXPOSURE_MS
-        judged = self._judged.setdefault(slot, set())
+        # Every window is a multiple of it, so that it holds each session as often, wherever it begins.
+        judged = self._judged.setdefault(seen.time_ms // EXPOSURE_MS, set())
         if (owner, seen.session_id) not in judged:
             judged.add((owner, seen.session_id))
             self.counts.expose(owner, minute)
