@@ -47,8 +47,9 @@ def page() -> Iterator[str]:
     yield ""
     yield "Written by `make metrics` from the tables in the code; `turnjudge metrics` prints it. A label that lists"
     yield "its values has them from the start, at 0. One that ends with … has others, too: topics as the lexicon names"
-    yield "them and models as they come, both up to a bound (`TURNJUDGE_MAX_TOPICS`, `TURNJUDGE_MAX_MODELS`; the rest is"
-    yield "`other`), partitions while they are read. No label holds a session, a character, a message or an error's text."
+    yield "them and models as they come, both up to a bound (`TURNJUDGE_MAX_TOPICS`, `TURNJUDGE_MAX_MODELS`; the rest"
+    yield "is `other`), partitions while they are read. No label holds a session, a character, a message or an error's"
+    yield "text."
     for job, rows in catalogue().items():
         yield ""
         yield f"## {job.value}"
