@@ -4,15 +4,16 @@ from collections.abc import Iterable
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from schemas.spike import SpikeRecord
 from schemas.validate import SPIKE
+from service.spikes.counts import Key, Measure
 from service.spikes.detector import LOOKS_BACK_MS, Detector
 from service.spikes.intake import LATE_MS
 from service.spikes.reading import PassedOver, Seen
-from service.spikes.rule import ALPHA, CALM_MINUTES, KEPT_MINUTES, MINUTE_MS, Level
+from service.spikes.rule import ALPHA, CALM_MINUTES, KEPT_MINUTES, MINUTE_MS, WINDOWS, Level
 from spikes.stream import DAY, START, Log, burst, in_order, logs, minute_of, run, seen, trickle
 
 LONG = DAY + 200  # a day's baseline for every window, and some more
@@ -223,6 +224,8 @@ def test_verdicts_a_little_out_of_order_and_copies_of_them_change_nothing(
 
 @settings(max_examples=20)
 @given(st.integers(LONG - 5, LONG + 85), st.integers(0, 20), SCHEDULES, st.integers(0, 4))
+@example(minute_of(EXPECTED[-1]) - 1, 0, [], 0)
+@example(minute_of(EXPECTED[-1]) - 1, CALM_MINUTES, [], 0)
 def test_after_a_restart_it_goes_on_as_if_nothing_had_been(
     stopped: int, behind: int, schedule: list[tuple[int, int, bool]], lost: int
 ) -> None:
@@ -242,6 +245,25 @@ def test_after_a_restart_it_goes_on_as_if_nothing_had_been(
         assert both.setdefault((record["spike_id"], record["state"]), record) == record
     assert [*both.values()] == EXPECTED
     assert not {(r["spike_id"], r["state"]) for r in again} & {(r["spike_id"], r["state"]) for r in kept}
+
+
+def test_a_restart_reads_back_all_that_the_looks_it_goes_on_from_can_see() -> None:
+    begin_after = START + 2 * DAY - 30
+    from_ms = begin_after * MINUTE_MS - LOOKS_BACK_MS
+    stream = in_order(trickle(2 * DAY, sessions=2, touched=40))
+    assert measured(stream, begin_after) == measured([each for each in stream if each.time_ms >= from_ms], begin_after)
+
+
+def measured(stream: Iterable[Seen], begin_after: int) -> list[Measure]:
+    """Return what every window holds at the looks that a start after a tick depends on."""
+    detector, found = Detector([0]), []
+    for each in stream:
+        detector.take(0, each)
+        for look in detector.looks():
+            if look.tick > begin_after - CALM_MINUTES:
+                found += [detector.tally.counts.measure(Key("정치", ""), window, look.tick) for window in WINDOWS]
+    assert found
+    return found
 
 
 def test_at_a_first_start_the_past_is_only_gathered() -> None:

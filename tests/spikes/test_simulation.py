@@ -3,6 +3,7 @@
 import re
 from random import Random
 
+from service.spikes.rule import WINDOWS
 from services import ROOT
 from spikes.simulation import InStream, Minute, Prometheus, Setting, catching, false_alarms, poisson
 
@@ -28,6 +29,17 @@ def test_the_alert_of_the_simulation_is_that_of_the_rules() -> None:
         assert number(rf"increase1d_before{name} >= (\S+)", alert) == Prometheus.LEAST_BASELINE
         assert number(r"for: (\d+)m", alert) == Prometheus.FOR_MINUTES
         assert number(r"keep_firing_for: (\d+)m", alert) == Prometheus.KEEP_MINUTES
+
+
+def test_both_rules_compare_the_same_stretches() -> None:
+    names = {"5m": 5, "30m": 30, "2h": 120}
+    offsets = {
+        names[name]: int(minutes)
+        for minutes, name in re.findall(r"\[1d\] offset (\d+)m\)\)\s+- record: job_topic:\S+before(\w+)", RULES)
+    }
+    assert {window.minutes: window.baseline for window in WINDOWS} == {
+        minutes: (offset + 24 * 60, offset) for minutes, offset in offsets.items()
+    }
 
 
 def test_counts_are_drawn_with_their_mean_and_spread() -> None:

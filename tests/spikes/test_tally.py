@@ -93,6 +93,7 @@ def test_what_no_look_can_see_is_let_go() -> None:
     assert list(tally.counts.touched(START + 200)) == [EVERYBODY, Key("정치", "c-1")]
     tally.forget(START + KEPT_MINUTES + 200)
     assert tally.counts.live(Level.TOPIC) == 0
+    assert not tally.counts.is_exposed("c-1")
     assert not any(vars(tally)[name] for name in ("_recent", "_turns", "_counted", "_judged"))
 
 
