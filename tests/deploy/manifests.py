@@ -1,15 +1,27 @@
 """What Kubernetes and compose would run, read from the files of deploy/."""
 
+import re
 import subprocess
 from functools import cache
 from typing import Any
 
 import yaml
+from pydantic_settings import BaseSettings
 
+from service.review.pages.settings import PageSettings
+from service.settings import CanarySettings, JudgingSettings, KafkaSettings, SpikesSettings, WorkerSettings, variables
 from services import ROOT
 
 KUBERNETES = ROOT / "deploy/kubernetes"
 Resource = dict[str, Any]
+CLASSES: dict[str, tuple[type[BaseSettings], ...]] = {
+    "worker": (WorkerSettings,),
+    "canary": (CanarySettings,),
+    "spikes": (SpikesSettings,),
+    "page": (PageSettings, KafkaSettings),
+    "topics": (KafkaSettings,),
+    "load": (KafkaSettings, JudgingSettings),
+}
 
 
 @cache
@@ -46,3 +58,18 @@ def compose() -> Resource:
     """Return docker-compose.yml with its anchors resolved."""
     found: Resource = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))
     return found
+
+
+def command_of(row: dict[str, Any]) -> str:
+    """Return the command of turnjudge that a service or a container runs."""
+    words: list[str] = row.get("args") or row["command"]
+    if row.get("entrypoint"):
+        found = re.search(r"turnjudge (\w+)", words[0])
+        assert found
+        return found[1]
+    return words[0]
+
+
+def known(command: str) -> set[str]:
+    """Return the variables that a command reads."""
+    return {variable.name for each in CLASSES[command] for variable in variables(each)}

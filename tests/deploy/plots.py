@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from brokers import KafkaBroker
-from deploy.rig import Prometheus, Rig, dashboards, filled, job_of, panels, rig
+from deploy.rig import Rig, dashboards, filled, job_of, panels, rig
+from deploy.scraping import Prometheus
 
 WINDOW: Final = "10s"
 CALM_S, BUSY_S, KILL_S, BACK_S, SPIKE_S, CALM_AGAIN_S, END_S = 0, 40, 80, 90, 110, 140, 170

@@ -15,7 +15,7 @@ import pytest
 
 from brokers import KafkaBroker
 from deploy.alerting import Alertmanager, Hooks
-from deploy.rig import Prometheus
+from deploy.scraping import Prometheus
 from service.metrics import Job
 from stream.world import Row, World, encode, wait_for
 

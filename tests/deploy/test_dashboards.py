@@ -14,7 +14,8 @@ from prometheus_client import Counter, Histogram
 
 from brokers import KafkaBroker
 from deploy.catalogue import named, rules, series
-from deploy.rig import Prometheus, Rig, dashboards, filled, job_of, panels, rig
+from deploy.rig import Rig, dashboards, filled, job_of, panels, rig
+from deploy.scraping import Prometheus
 from postgres import Postgres
 from service.review.loading.live import Follower
 from service.review.store import opening
