@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from schemas.card import CharacterCard
 from schemas.lexicon import TopicLexiconRow
 from schemas.oracle import OracleAnswer, OracleCase, OracleOutput
+from schemas.spike import Spike
 from schemas.summary import TurnSummary
 from schemas.turn import ChatTurn
 from schemas.verdict import Verdict
@@ -24,6 +25,7 @@ RECORDS: Final[dict[str, type[BaseModel]]] = {
     "oracle_output": OracleOutput,
     "oracle_answer": OracleAnswer,
     "turn_summary": TurnSummary,
+    "spike": Spike,
 }
 # A key of a schema that stands before another in the published text.
 KEY_ORDER: Final = ("type", "properties", "enum", "pattern", "minimum", "minItems", "items", "required", "description")
