@@ -127,6 +127,9 @@ class Evaluation(NamedTuple):
 
 _ROW: Final = tuple(TURN_ROWS.c[name] for name in Row._fields)
 _PLACED: Final = TURN_ROWS.c.place > 0
+_DONE: Final = TURN_ROWS.c.load_id.is_(None) | TURN_ROWS.c.load_id.in_(
+    select(LOADS.c.id).where(LOADS.c.state == "done")
+)
 
 
 def counts(connection: Connection, filters: Filters) -> dict[str, int]:
@@ -164,9 +167,20 @@ def count_since(connection: Connection, filters: Filters, place: int) -> int:
     return connection.scalar(select(func.count()).select_from(TURN_ROWS).where(TURN_ROWS.c.place > place, *asked)) or 0
 
 
+def shown(connection: Connection, filters: Filters) -> list[ColumnElement[bool]]:
+    """Return the conditions on `turn_rows` that a row is shown and is asked for."""
+    return [_PLACED, *_asked(connection, filters)]
+
+
 def row(connection: Connection, session_id: str, turn_id: str) -> Row | None:
     """Return the row of a turn."""
     rows = _rows(connection, select(*_ROW).where(_PLACED, *_of(session_id, turn_id)))
+    return rows[0] if rows else None
+
+
+def version(connection: Connection, verdict_id: str) -> Row | None:
+    """Return a version of a turn, whether it is the row or history; one of a load that is not done is not there."""
+    rows = _rows(connection, select(*_ROW).where(TURN_ROWS.c.verdict_id == verdict_id, _DONE))
     return rows[0] if rows else None
 
 
@@ -184,8 +198,7 @@ def around(connection: Connection, session_id: str, turn_id: str, n: int) -> lis
 
 def history(connection: Connection, session_id: str, turn_id: str) -> list[Row]:
     """Return the earlier versions of a turn's row, newest first; those of unfinished loads are not among them."""
-    done = TURN_ROWS.c.load_id.is_(None) | TURN_ROWS.c.load_id.in_(select(LOADS.c.id).where(LOADS.c.state == "done"))
-    statement = select(*_ROW).where(TURN_ROWS.c.place.is_(None), done, *_of(session_id, turn_id))
+    statement = select(*_ROW).where(TURN_ROWS.c.place.is_(None), _DONE, *_of(session_id, turn_id))
     order = (TURN_ROWS.c.judged_ms.desc(), TURN_ROWS.c.position.desc(), TURN_ROWS.c.verdict_id.desc())
     return _rows(connection, statement.order_by(*order))
 

@@ -25,6 +25,7 @@ from sqlalchemy import (
 _TEXT: Final = Text().with_variant(Text(collation="C"), "postgresql")
 _ID: Final = BigInteger().with_variant(Integer, "sqlite")
 _SHOWN: Final = text("place IS NOT NULL")
+_IN_FORCE: Final = text("undone_ms IS NULL")
 
 METADATA: Final = MetaData()
 
@@ -210,4 +211,69 @@ EVALUATIONS: Final = Table(
     Column("at_ms", BigInteger, nullable=False),
     Column("who", _TEXT, nullable=False),
     Column("report", _TEXT, nullable=False),
+)
+
+# A sample of a review queue: what was asked for, and how it was drawn, so that it can be drawn again.
+SAMPLES: Final = Table(
+    "samples",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("queue", _TEXT, nullable=False),  # ReviewQueue
+    Column("seed", BigInteger, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("reviewers", Integer, nullable=False),  # how many answer each item
+    Column("filters", _TEXT, nullable=False),  # JSON of Filters
+    Column("population", BigInteger, nullable=False),
+    Column("last_row", BigInteger, nullable=False),  # the largest id of turn_rows when it was drawn
+    Column("who", _TEXT, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("closed_ms", BigInteger),
+    Column("closed_by", _TEXT),
+    Index("samples_queue", "queue", "id"),
+)
+
+# The items of a sample as they were drawn. An item that is about one turn names its session, turn and verdict.
+SAMPLE_ITEMS: Final = Table(
+    "sample_items",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("sample_id", _ID, ForeignKey("samples.id"), nullable=False),
+    Column("number", Integer, nullable=False),  # its place in the sample, from 1
+    Column("key", _TEXT, nullable=False),
+    Column("character_id", _TEXT),
+    Column("session_id", _TEXT),
+    Column("turn_id", _TEXT),
+    Column("verdict_id", _TEXT),
+    UniqueConstraint("sample_id", "number", name="sample_items_number"),
+    Index("sample_items_session", "session_id"),
+    Index("sample_items_character", "character_id"),
+)
+
+# What reviewers answered; of each there is one in force, the others were taken back.
+DECISIONS: Final = Table(
+    "decisions",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("item_id", _ID, ForeignKey("sample_items.id"), nullable=False),
+    Column("reviewer", _TEXT, nullable=False),
+    Column("answer", _TEXT, nullable=False),
+    Column("note", _TEXT),
+    Column("extra", _TEXT),  # JSON of what the queue asks beside the answer
+    Column("at_ms", BigInteger, nullable=False),
+    Column("blind", Integer, nullable=False),  # 1: given without having seen another's answer
+    Column("verdict_id", _TEXT),
+    Column("card_digest", _TEXT),
+    Column("lexicon_digest", _TEXT),
+    Column("profile_digest", _TEXT),
+    Column("undone_ms", BigInteger),
+    Index(
+        "decisions_in_force",
+        "item_id",
+        "reviewer",
+        unique=True,
+        sqlite_where=_IN_FORCE,
+        postgresql_where=_IN_FORCE,
+    ),
+    Index("decisions_item", "item_id"),
+    Index("decisions_reviewer", "reviewer"),
 )

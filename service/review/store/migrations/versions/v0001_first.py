@@ -11,6 +11,7 @@ down_revision: Final = None
 _TEXT: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _ID: Final = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 _SHOWN: Final = sa.text("place IS NOT NULL")
+_IN_FORCE: Final = sa.text("undone_ms IS NULL")
 
 
 def upgrade() -> None:
@@ -28,6 +29,9 @@ def upgrade() -> None:
     _turn_rows()
     _texts()
     _grams()
+    _samples()
+    _sample_items()
+    _decisions()
 
 
 def _accesses() -> None:
@@ -237,4 +241,74 @@ def _grams() -> None:
         op.execute("CREATE VIRTUAL TABLE grams USING fts5(words, content = '', detail = none, tokenize = 'ascii')")
     else:
         op.execute("ALTER TABLE texts ADD COLUMN grams tsvector NOT NULL")
-        op.execute("CREATE INDEX texts_grams ON texts USING gin (grams) WITH (fastupdate = off)")
+        op.execute("CREATE INDEX texts_grams ON texts USING gin (grams) WITH (gin_pending_list_limit = 1024)")
+
+
+def _samples() -> None:
+    op.create_table(
+        "samples",
+        sa.Column("id", _ID, nullable=False),
+        sa.Column("queue", _TEXT, nullable=False),
+        sa.Column("seed", sa.BigInteger(), nullable=False),
+        sa.Column("size", sa.Integer(), nullable=False),
+        sa.Column("reviewers", sa.Integer(), nullable=False),
+        sa.Column("filters", _TEXT, nullable=False),
+        sa.Column("population", sa.BigInteger(), nullable=False),
+        sa.Column("last_row", sa.BigInteger(), nullable=False),
+        sa.Column("who", _TEXT, nullable=False),
+        sa.Column("at_ms", sa.BigInteger(), nullable=False),
+        sa.Column("closed_ms", sa.BigInteger()),
+        sa.Column("closed_by", _TEXT),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("samples_queue", "samples", ["queue", "id"])
+
+
+def _sample_items() -> None:
+    op.create_table(
+        "sample_items",
+        sa.Column("id", _ID, nullable=False),
+        sa.Column("sample_id", _ID, nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("key", _TEXT, nullable=False),
+        sa.Column("character_id", _TEXT),
+        sa.Column("session_id", _TEXT),
+        sa.Column("turn_id", _TEXT),
+        sa.Column("verdict_id", _TEXT),
+        sa.ForeignKeyConstraint(["sample_id"], ["samples.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("sample_id", "number", name="sample_items_number"),
+    )
+    op.create_index("sample_items_session", "sample_items", ["session_id"])
+    op.create_index("sample_items_character", "sample_items", ["character_id"])
+
+
+def _decisions() -> None:
+    op.create_table(
+        "decisions",
+        sa.Column("id", _ID, nullable=False),
+        sa.Column("item_id", _ID, nullable=False),
+        sa.Column("reviewer", _TEXT, nullable=False),
+        sa.Column("answer", _TEXT, nullable=False),
+        sa.Column("note", _TEXT),
+        sa.Column("extra", _TEXT),
+        sa.Column("at_ms", sa.BigInteger(), nullable=False),
+        sa.Column("blind", sa.Integer(), nullable=False),
+        sa.Column("verdict_id", _TEXT),
+        sa.Column("card_digest", _TEXT),
+        sa.Column("lexicon_digest", _TEXT),
+        sa.Column("profile_digest", _TEXT),
+        sa.Column("undone_ms", sa.BigInteger()),
+        sa.ForeignKeyConstraint(["item_id"], ["sample_items.id"]),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index(
+        "decisions_in_force",
+        "decisions",
+        ["item_id", "reviewer"],
+        unique=True,
+        sqlite_where=_IN_FORCE,
+        postgresql_where=_IN_FORCE,
+    )
+    op.create_index("decisions_item", "decisions", ["item_id"])
+    op.create_index("decisions_reviewer", "decisions", ["reviewer"])
