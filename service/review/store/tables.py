@@ -10,6 +10,7 @@ from typing import Final
 from sqlalchemy import (
     BigInteger,
     Column,
+    Double,
     ForeignKey,
     Index,
     Integer,
@@ -25,6 +26,7 @@ from sqlalchemy import (
 _TEXT: Final = Text().with_variant(Text(collation="C"), "postgresql")
 _ID: Final = BigInteger().with_variant(Integer, "sqlite")
 _SHOWN: Final = text("place IS NOT NULL")
+_PROMPTED: Final = text("place IS NOT NULL AND prompt_key IS NOT NULL")
 _IN_FORCE: Final = text("undone_ms IS NULL")
 
 METADATA: Final = MetaData()
@@ -57,6 +59,7 @@ TURN_ROWS: Final = Table(
     Column("character_id", _TEXT, nullable=False),
     Column("model_id", _TEXT, nullable=False),
     Column("prompt_id", _TEXT),
+    Column("prompt_key", _TEXT),  # the same for turns that answer one prompt; see `prompts`
     Column("occurred_ms", BigInteger),
     Column("state", _TEXT, nullable=False),  # judged, refused
     Column("verdict", _TEXT),
@@ -94,6 +97,16 @@ TURN_ROWS: Final = Table(
     Index("turn_rows_model", "model_id", "verdict", "place", "occurred_ms", "hedged"),
     Index("turn_rows_topic", "touched_topic", "verdict", "place", "occurred_ms", "hedged"),
     Index("turn_rows_reason", "reason", "place"),
+    Index(
+        "turn_rows_prompt",
+        "prompt_key",
+        "model_id",
+        "turn_key",
+        "place",
+        "verdict",
+        sqlite_where=_PROMPTED,
+        postgresql_where=_PROMPTED,
+    ),
     Index("turn_rows_load", "load_id"),
 )
 
@@ -109,6 +122,25 @@ TALLIES: Final = Table(
     Column("shown", BigInteger, nullable=False),
     PrimaryKeyConstraint("verdict", "character_id", "model_id", "touched_topic", "hedged"),
 )
+
+# How many rows are shown, by day in the page's time zone; '' where a column is null. `dated` is 0 where the day is
+# the load's.
+DAY_TALLIES: Final = Table(
+    "day_tallies",
+    METADATA,
+    Column("day", BigInteger, nullable=False),
+    Column("character_id", _TEXT, nullable=False),
+    Column("model_id", _TEXT, nullable=False),
+    Column("touched_topic", _TEXT, nullable=False),
+    Column("verdict", _TEXT, nullable=False),
+    Column("dated", Integer, nullable=False),
+    Column("shown", BigInteger, nullable=False),
+    PrimaryKeyConstraint("day", "character_id", "model_id", "touched_topic", "verdict", "dated"),
+    Index("day_tallies_character", "character_id", "day"),
+)
+
+# The time zone that days are counted in: one row.
+DAY_ZONE: Final = Table("day_zone", METADATA, Column("utc_offset_minutes", Integer, nullable=False))
 
 # The turns whose row is being chosen; filled and emptied within one transaction.
 SETTLING: Final = Table(
@@ -276,4 +308,69 @@ DECISIONS: Final = Table(
     ),
     Index("decisions_item", "item_id"),
     Index("decisions_reviewer", "reviewer"),
+)
+
+# What was taken out of the page as a file, by whom and why; `rows` and `ended_ms` are null while it is being sent.
+EXPORTS: Final = Table(
+    "exports",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("who", _TEXT, nullable=False),
+    Column("reason", _TEXT, nullable=False),
+    Column("form", _TEXT, nullable=False),  # csv, jsonl
+    Column("filters", _TEXT, nullable=False),  # JSON
+    Column("rows", BigInteger),
+    Column("ended_ms", BigInteger),
+    Column("whole", Integer),  # 1 where all of it was sent
+)
+
+# Spikes of forbidden topics, each as it stands; counts are of sessions.
+SPIKES: Final = Table(
+    "spikes",
+    METADATA,
+    Column("spike_id", _TEXT, primary_key=True),
+    Column("state", _TEXT, nullable=False),  # SpikeState
+    Column("topic", _TEXT, nullable=False),
+    Column("character_id", _TEXT),
+    Column("opened_ms", BigInteger, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("window_s", BigInteger, nullable=False),
+    Column("observed", BigInteger, nullable=False),
+    Column("exposure", BigInteger, nullable=False),
+    Column("baseline_observed", BigInteger, nullable=False),
+    Column("baseline_exposure", BigInteger, nullable=False),
+    Column("ratio", Double),
+    Column("p_value", Double, nullable=False),
+    Index("spikes_state", "state", "opened_ms"),
+)
+
+# A few of the turns that touched a spike's topic, in the order they were named.
+SPIKE_TURNS: Final = Table(
+    "spike_turns",
+    METADATA,
+    Column("spike_id", _TEXT, ForeignKey("spikes.spike_id"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("session_id", _TEXT, nullable=False),
+    Column("turn_id", _TEXT, nullable=False),
+    PrimaryKeyConstraint("spike_id", "number"),
+    Index("spike_turns_session", "session_id"),
+)
+
+# Cards that were published from the page, and whether that was taken back.
+PUBLICATIONS: Final = Table(
+    "publications",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("who", _TEXT, nullable=False),
+    Column("character_id", _TEXT, nullable=False),
+    Column("before", _TEXT, nullable=False),  # JSON of the card
+    Column("after", _TEXT, nullable=False),
+    Column("was_held", Integer, nullable=False),  # 1 where the topic held a card of the character before
+    Column("made_from", _TEXT, nullable=False),  # JSON: the names, and the samples they were decided in
+    Column("state", _TEXT, nullable=False),  # PublicationState
+    Column("ended_ms", BigInteger),
+    Column("ended_by", _TEXT),
+    Index("publications_character", "character_id"),
 )

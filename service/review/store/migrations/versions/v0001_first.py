@@ -11,6 +11,7 @@ down_revision: Final = None
 _TEXT: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _ID: Final = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 _SHOWN: Final = sa.text("place IS NOT NULL")
+_PROMPTED: Final = sa.text("place IS NOT NULL AND prompt_key IS NOT NULL")
 _IN_FORCE: Final = sa.text("undone_ms IS NULL")
 
 
@@ -21,8 +22,11 @@ def upgrade() -> None:
     _loads()
     _positions()
     _settling()
+    _spikes()
     _summaries()
     _tallies()
+    _days()
+    _exports()
     _cards()
     _letters()
     _lexicons()
@@ -32,6 +36,7 @@ def upgrade() -> None:
     _samples()
     _sample_items()
     _decisions()
+    _publications()
 
 
 def _accesses() -> None:
@@ -98,6 +103,37 @@ def _settling() -> None:
     )
 
 
+def _spikes() -> None:
+    op.create_table(
+        "spikes",
+        sa.Column("spike_id", _TEXT, nullable=False),
+        sa.Column("state", _TEXT, nullable=False),
+        sa.Column("topic", _TEXT, nullable=False),
+        sa.Column("character_id", _TEXT),
+        sa.Column("opened_ms", sa.BigInteger(), nullable=False),
+        sa.Column("at_ms", sa.BigInteger(), nullable=False),
+        sa.Column("window_s", sa.BigInteger(), nullable=False),
+        sa.Column("observed", sa.BigInteger(), nullable=False),
+        sa.Column("exposure", sa.BigInteger(), nullable=False),
+        sa.Column("baseline_observed", sa.BigInteger(), nullable=False),
+        sa.Column("baseline_exposure", sa.BigInteger(), nullable=False),
+        sa.Column("ratio", sa.Double()),
+        sa.Column("p_value", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("spike_id"),
+    )
+    op.create_index("spikes_state", "spikes", ["state", "opened_ms"])
+    op.create_table(
+        "spike_turns",
+        sa.Column("spike_id", _TEXT, nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("session_id", _TEXT, nullable=False),
+        sa.Column("turn_id", _TEXT, nullable=False),
+        sa.ForeignKeyConstraint(["spike_id"], ["spikes.spike_id"]),
+        sa.PrimaryKeyConstraint("spike_id", "number"),
+    )
+    op.create_index("spike_turns_session", "spike_turns", ["session_id"])
+
+
 def _summaries() -> None:
     op.create_table(
         "summaries",
@@ -120,6 +156,39 @@ def _tallies() -> None:
         sa.Column("hedged", sa.Integer(), nullable=False),
         sa.Column("shown", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("verdict", "character_id", "model_id", "touched_topic", "hedged"),
+    )
+
+
+def _days() -> None:
+    op.create_table(
+        "day_tallies",
+        sa.Column("day", sa.BigInteger(), nullable=False),
+        sa.Column("character_id", _TEXT, nullable=False),
+        sa.Column("model_id", _TEXT, nullable=False),
+        sa.Column("touched_topic", _TEXT, nullable=False),
+        sa.Column("verdict", _TEXT, nullable=False),
+        sa.Column("dated", sa.Integer(), nullable=False),
+        sa.Column("shown", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("day", "character_id", "model_id", "touched_topic", "verdict", "dated"),
+    )
+    op.create_index("day_tallies_character", "day_tallies", ["character_id", "day"])
+    zone = op.create_table("day_zone", sa.Column("utc_offset_minutes", sa.Integer(), nullable=False))
+    op.bulk_insert(zone, [{"utc_offset_minutes": 540}])
+
+
+def _exports() -> None:
+    op.create_table(
+        "exports",
+        sa.Column("id", _ID, nullable=False),
+        sa.Column("at_ms", sa.BigInteger(), nullable=False),
+        sa.Column("who", _TEXT, nullable=False),
+        sa.Column("reason", _TEXT, nullable=False),
+        sa.Column("form", _TEXT, nullable=False),
+        sa.Column("filters", _TEXT, nullable=False),
+        sa.Column("rows", sa.BigInteger()),
+        sa.Column("ended_ms", sa.BigInteger()),
+        sa.Column("whole", sa.Integer()),
+        sa.PrimaryKeyConstraint("id"),
     )
 
 
@@ -183,6 +252,7 @@ def _turn_rows() -> None:
         sa.Column("character_id", _TEXT, nullable=False),
         sa.Column("model_id", _TEXT, nullable=False),
         sa.Column("prompt_id", _TEXT),
+        sa.Column("prompt_key", _TEXT),
         sa.Column("occurred_ms", sa.BigInteger()),
         sa.Column("state", _TEXT, nullable=False),
         sa.Column("verdict", _TEXT),
@@ -211,6 +281,13 @@ def _turn_rows() -> None:
     op.create_index("turn_rows_load", "turn_rows", ["load_id"])
     op.create_index("turn_rows_model", "turn_rows", ["model_id", "verdict", "place", "occurred_ms", "hedged"])
     op.create_index("turn_rows_place", "turn_rows", ["place", "occurred_ms", "hedged"])
+    op.create_index(
+        "turn_rows_prompt",
+        "turn_rows",
+        ["prompt_key", "model_id", "turn_key", "place", "verdict"],
+        sqlite_where=_PROMPTED,
+        postgresql_where=_PROMPTED,
+    )
     op.create_index("turn_rows_reason", "turn_rows", ["reason", "place"])
     op.create_index("turn_rows_session", "turn_rows", ["session_id", "verdict", "place"])
     op.create_index(
@@ -312,3 +389,22 @@ def _decisions() -> None:
     )
     op.create_index("decisions_item", "decisions", ["item_id"])
     op.create_index("decisions_reviewer", "decisions", ["reviewer"])
+
+
+def _publications() -> None:
+    op.create_table(
+        "publications",
+        sa.Column("id", _ID, nullable=False),
+        sa.Column("at_ms", sa.BigInteger(), nullable=False),
+        sa.Column("who", _TEXT, nullable=False),
+        sa.Column("character_id", _TEXT, nullable=False),
+        sa.Column("before", _TEXT, nullable=False),
+        sa.Column("after", _TEXT, nullable=False),
+        sa.Column("was_held", sa.Integer(), nullable=False),
+        sa.Column("made_from", _TEXT, nullable=False),
+        sa.Column("state", _TEXT, nullable=False),
+        sa.Column("ended_ms", sa.BigInteger()),
+        sa.Column("ended_by", _TEXT),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("publications_character", "publications", ["character_id"])
