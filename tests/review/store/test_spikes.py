@@ -6,32 +6,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, func, select
 
+from review.store.desk import spike
 from schemas.spike import SpikeRecord
 from service.review.store.batch import Batch
 from service.review.store.opening import reading, writing
 from service.review.store.spikes import OpenSpike, open_ids, open_spikes
 from service.review.store.tables import POSITIONS, SPIKE_TURNS, SPIKES
 from service.review.store.writing import write
-
-
-def spike(spike_id: str = "a1", state: str = "opened", at: int = 2_000, **changes: Any) -> SpikeRecord:
-    record: SpikeRecord = {
-        "spike_id": spike_id,
-        "state": state,
-        "topic": "현실 정치",
-        "character_id": None,
-        "opened_at": 2_000,
-        "at": at,
-        "window_s": 300,
-        "observed": 9,
-        "exposure": 100,
-        "baseline_observed": 10,
-        "baseline_exposure": 1_000,
-        "ratio": 9.0,
-        "p_value": 1e-9,
-        "turns": [{"session_id": "S-1", "turn_id": "T-1"}, {"session_id": "S-2", "turn_id": "T-1"}],
-    }
-    return {**record, **changes}  # type: ignore[typeddict-item]
 
 
 def put(engine: Engine, *spikes: SpikeRecord) -> None:
