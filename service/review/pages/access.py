@@ -26,7 +26,7 @@ _MOST_LOGINS: Final = 10_000
 
 
 class Role(StrEnum):
-    """What somebody may do: read; read and upload; everything, other people's uploads and the access log included."""
+    """What somebody may do: read; upload and review; everything, others' uploads and the access log included."""
 
     READER = "reader"
     REVIEWER = "reviewer"
@@ -38,12 +38,13 @@ class Right(StrEnum):
 
     READ = "read"
     UPLOAD = "upload"
+    REVIEW = "review"
     ADMINISTER = "administer"
 
 
 RIGHTS: Final = {
     Role.READER: frozenset((Right.READ,)),
-    Role.REVIEWER: frozenset((Right.READ, Right.UPLOAD)),
+    Role.REVIEWER: frozenset((Right.READ, Right.UPLOAD, Right.REVIEW)),
     Role.ADMIN: frozenset(Right),
 }
 

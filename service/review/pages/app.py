@@ -17,10 +17,10 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from service.review.loading.uploading import Bench
-from service.review.pages import accesses, entry, evaluations, uploads, verdicts, whys
+from service.review.pages import accesses, entry, evaluations, items, queues, uploads, verdicts, waiting, whys
 from service.review.pages.access import Gate, Right, is_loopback
 from service.review.pages.desk import Desk, Place
-from service.review.pages.guard import HEALTH_PATH, LOGIN_PATH, Guard, Limits, TooLarge
+from service.review.pages.guard import HEALTH_PATH, LOGIN_PATH, METRICS_PATH, Guard, Limits, TooLarge
 from service.review.pages.jobs import Jobs
 from service.review.pages.settings import PageSettings
 from service.review.pages.view import STATIC, View
@@ -30,6 +30,13 @@ PLACES: Final = (
     Place("/turn", "GET", Right.READ, verdicts.turn),
     Place("/why", "GET", Right.READ, whys.why),
     Place("/checks", "GET", Right.READ, verdicts.failing),
+    Place("/review", "GET", Right.REVIEW, queues.listing),
+    Place("/review/draw", "POST", Right.REVIEW, queues.draw),
+    Place("/review/sample", "GET", Right.REVIEW, queues.sample_page),
+    Place("/review/item", "GET", Right.REVIEW, items.item),
+    Place("/review/decide", "POST", Right.REVIEW, items.decide),
+    Place("/review/undo", "POST", Right.REVIEW, queues.undo),
+    Place("/review/close", "POST", Right.REVIEW, queues.close),
     Place("/uploads", "GET", Right.UPLOAD, uploads.listing),
     Place("/uploads", "POST", Right.UPLOAD, uploads.begin),
     Place("/uploads/job", "GET", Right.UPLOAD, uploads.job_page),
@@ -44,13 +51,16 @@ PLACES: Final = (
     Place("/logout", "POST", None, entry.logout),
     Place("/look", "POST", None, entry.look),
     Place(HEALTH_PATH, "GET", None, entry.health),
+    Place(METRICS_PATH, "GET", None, waiting.metrics),
 )
 _KEYS: Final = {401: "error_login", 403: "error_right", 404: "error_not_found", 405: "error_method"}
 
 
 def build(settings: PageSettings, engine: Engine, gate: Gate, jobs: Jobs, bench: Bench) -> ASGIApp:
     """Return the page as an ASGI application over an opened database."""
-    view = View(settings.page_utc_offset_minutes, logs_out=gate.tokens is not None)
+    view = View(
+        settings.page_utc_offset_minutes, logs_out=gate.tokens is not None, waiting=partial(waiting.waiting_for, engine)
+    )
     desk = Desk(settings, engine, view, gate, jobs, bench)
     inner = Starlette(
         routes=[

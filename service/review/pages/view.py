@@ -1,5 +1,6 @@
 """How a page is written: templates, the language and the theme somebody chose, and the time as they read it."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -22,6 +23,7 @@ THEMES: Final = ("auto", "light", "dark")
 # The parts of the page in the menu's order: name, path, key of its words, and the right it asks for.
 _MENU: Final = (
     ("verdicts", "/", "nav_verdicts", Right.READ),
+    ("review", "/review", "nav_review", Right.REVIEW),
     ("uploads", "/uploads", "nav_uploads", Right.UPLOAD),
     ("accesses", "/accesses", "nav_accesses", Right.ADMINISTER),
 )
@@ -30,8 +32,12 @@ _MENU: Final = (
 class View:
     """Writes pages from the templates beside us."""
 
-    def __init__(self, utc_offset_minutes: int, *, logs_out: bool) -> None:
-        """Read the templates; everything they write is escaped, and every character of it is seen."""
+    def __init__(self, utc_offset_minutes: int, *, logs_out: bool, waiting: Callable[[str], int]) -> None:
+        """Read the templates; everything they write is escaped, and every character of it is seen.
+
+        `waiting` tells how many items of the review queues wait for somebody.
+        """
+        self._waiting = waiting
         self._offset = timedelta(minutes=utc_offset_minutes)
         self._logs_out = logs_out
         self._environment = Environment(
@@ -61,6 +67,7 @@ class View:
             menu=menu,
             section=section,
             logs_out=self._logs_out,
+            waiting=partial(self._waits, request, status),
             here=_here(request),
             **values,
         )
@@ -69,6 +76,10 @@ class View:
     def refusal(self, request: Request, status: int, key: str) -> Response:
         """Write the page of a request that comes to nothing."""
         return self.page(request, "error.html", status=status, key=key, code=status)
+
+    def _waits(self, request: Request, status: int) -> int:
+        """Return what waits for whoever asks; a page that came to nothing asks the database nothing."""
+        return self._waiting(request.state.person.name) if status < 400 else 0
 
     def time(self, at_ms: int | None) -> str | None:
         """Return a time as it is read here, to the second."""

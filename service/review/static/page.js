@@ -53,7 +53,7 @@
   });
 
   // Keys: none while somebody types, and none while Hangul is being composed.
-  const typing = (target) => target.closest?.("input, textarea, select, [contenteditable]");
+  const typing = (target) => target.closest?.("input:not([type=radio]), textarea, select, [contenteditable]");
   const help = document.getElementById("keys");
   const step = (by) => {
     const rows = [...document.querySelectorAll("a.row")].filter((row) => row.checkVisibility());
@@ -107,6 +107,32 @@
     setTimeout(poll, 1000);
   };
   if (job) setTimeout(poll, 700);
+
+  // Review: a number picks an answer of the field that has the focus, Ctrl+Enter saves and goes on.
+  const answering = document.querySelector("form[data-answering]");
+  if (answering) {
+    document.addEventListener("keydown", (event) => {
+      if (event.isComposing || event.keyCode === 229 || off || help?.open) return;
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
+        event.preventDefault();
+        answering.requestSubmit(answering.querySelector("button.main"));
+        return;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;
+      const field = event.target.matches?.("input[type=radio]") ? event.target.closest("fieldset") : null;
+      const choice = field?.querySelectorAll("input[type=radio]")[Number(event.key) - 1];
+      if (!choice) return;
+      event.preventDefault();
+      choice.checked = true;
+      choice.focus();
+    });
+    let sent = false;
+    answering.addEventListener("submit", (event) => {
+      if (sent) event.preventDefault();
+      sent = true;
+    });
+    window.addEventListener("pageshow", () => { sent = false; });
+  }
 
   // A file that is too large is said before it is sent.
   for (const form of document.querySelectorAll("form[data-most-bytes]")) {

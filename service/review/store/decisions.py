@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
-from sqlalchemy import Connection, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, insert, or_, select, update
 
 from service.errors import OperatorError
 from service.metrics import ReviewQueue
@@ -89,41 +89,66 @@ def decide(
     connection.execute(insert(DECISIONS).values(row | basis._asdict()))
 
 
+def undo(connection: Connection, item_id: int, reviewer: str, now_ms: int) -> None:
+    """Take back the reviewer's answer of an item, where there is one.
+
+    Raises:
+        NotOpen: see there.
+    """
+    _open(connection, item_id)
+    connection.execute(update(DECISIONS).where(DECISIONS.c.item_id == item_id, *_own(reviewer)).values(undone_ms=now_ms))
+
+
 def undo_last(connection: Connection, sample_id: int, reviewer: str, now_ms: int) -> int | None:
     """Take back the reviewer's last answer in a sample; return its item, or None where there is none.
 
     Raises:
-        NotOpen: the sample is closed.
+        NotOpen: see there.
     """
-    of_sample = select(SAMPLE_ITEMS.c.id).where(SAMPLE_ITEMS.c.sample_id == sample_id)
-    own = (DECISIONS.c.reviewer == reviewer) & DECISIONS.c.undone_ms.is_(None) & DECISIONS.c.item_id.in_(of_sample)
-    last = connection.execute(select(DECISIONS.c.id, DECISIONS.c.item_id).where(own).order_by(DECISIONS.c.id.desc()))
-    found = last.first()
-    if found is None:
-        return None
-    _open(connection, found.item_id)
-    connection.execute(update(DECISIONS).where(DECISIONS.c.id == found.id).values(undone_ms=now_ms))
-    return int(found.item_id)
+    statement = select(DECISIONS.c.item_id).where(_in_sample(sample_id), *_own(reviewer))
+    item_id: int | None = connection.scalar(statement.order_by(DECISIONS.c.id.desc()).limit(1))
+    if item_id is not None:
+        undo(connection, item_id, reviewer, now_ms)
+    return item_id
 
 
 def in_force(connection: Connection, sample_id: int) -> dict[int, list[Decision]]:
     """Return the answers of a sample that were not taken back, by item, in the order they came."""
-    names = ("id", "item_id", "reviewer", "answer", "note", "extra", "at_ms", "blind", *Basis._fields)
-    of_sample = select(SAMPLE_ITEMS.c.id).where(SAMPLE_ITEMS.c.sample_id == sample_id)
-    statement = select(*(DECISIONS.c[name] for name in names))
-    statement = statement.where(DECISIONS.c.item_id.in_(of_sample), DECISIONS.c.undone_ms.is_(None))
     found: dict[int, list[Decision]] = {}
-    for row in connection.execute(statement.order_by(DECISIONS.c.id)):
-        extra = None if row.extra is None else orjson.loads(row.extra)
-        about = (row.id, row.item_id, row.reviewer, row.answer, row.note)
-        read = Decision(*about, extra, row.at_ms, bool(row.blind), Basis(*row[-len(Basis._fields) :]))
-        found.setdefault(read.item_id, []).append(read)
+    for each in _read(connection, _in_sample(sample_id), DECISIONS.c.undone_ms.is_(None)):
+        found.setdefault(each.item_id, []).append(each)
     return found
+
+
+def taken_back(connection: Connection, item_id: int, reviewer: str) -> Decision | None:
+    """Return the answer of an item that the reviewer took back last."""
+    of_item = (DECISIONS.c.item_id == item_id) & (DECISIONS.c.reviewer == reviewer)
+    found = _read(connection, of_item, DECISIONS.c.undone_ms.is_not(None))
+    return found[-1] if found else None
 
 
 def visible(given: Sequence[Decision], sample: Sample, reviewer: str) -> list[Decision]:
     """Return the answers of an item that a reviewer may see: all when all are in, else the own one."""
     return [each for each in given if len(given) >= sample.reviewers or each.reviewer == reviewer]
+
+
+def _read(connection: Connection, *conditions: ColumnElement[bool]) -> list[Decision]:
+    names = ("id", "item_id", "reviewer", "answer", "note", "extra", "at_ms", "blind", *Basis._fields)
+    statement = select(*(DECISIONS.c[name] for name in names)).where(*conditions)
+    found = []
+    for row in connection.execute(statement.order_by(DECISIONS.c.id)):
+        about = (row.id, row.item_id, row.reviewer, row.answer, row.note)
+        extra = None if row.extra is None else orjson.loads(row.extra)
+        found.append(Decision(*about, extra, row.at_ms, bool(row.blind), Basis(*row[-len(Basis._fields) :])))
+    return found
+
+
+def _in_sample(sample_id: int) -> ColumnElement[bool]:
+    return DECISIONS.c.item_id.in_(select(SAMPLE_ITEMS.c.id).where(SAMPLE_ITEMS.c.sample_id == sample_id))
+
+
+def _own(reviewer: str) -> tuple[ColumnElement[bool], ...]:
+    return DECISIONS.c.reviewer == reviewer, DECISIONS.c.undone_ms.is_(None)
 
 
 def _open(connection: Connection, item_id: int) -> tuple[Item, Sample]:

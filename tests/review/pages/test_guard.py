@@ -145,7 +145,7 @@ def test_a_login_leads_back_and_a_logout_ends_it(guarded: TestClient) -> None:
 
 @pytest.mark.parametrize(
     ("token", "rights"),
-    [(READER, {"read"}), (REVIEWER, {"read", "upload"}), (ADMIN, {"read", "upload", "administer"})],
+    [(READER, {"read"}), (REVIEWER, {"read", "upload", "review"}), (ADMIN, {"read", "upload", "review", "administer"})],
 )
 def test_a_role_gets_what_it_may_and_no_more(guarded: TestClient, token: str, rights: set[str]) -> None:
     log_in(guarded, token)

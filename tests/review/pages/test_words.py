@@ -10,6 +10,9 @@ from schemas.hedge import HedgeCode
 from schemas.refusal import Reason
 from service.review.notes import AUTOMATIC, BOUNDARY, MANUAL
 from service.review.pages.jobs import State
+from service.review.pages.queues import QUEUES
+from service.review.store.decisions import ANSWERS
+from service.review.store.samples import REVIEWERS
 from service.review.why import Unexplained
 from service.review.words import WORDS, said
 from services import ROOT, SHARED
@@ -28,6 +31,10 @@ MADE = frozenset(
     + [f"upload_{kind}{end}" for kind in ("turns", "cards", "lexicon") for end in ("", "_about")]
     + [f"why_{state}" for state in (*WhyState, *Unexplained)]
     + [f"type_{kind}" for kind in ("string", "null", "boolean", "array", "object", "integer", "number")]
+    + [f"queue_{queue}{end}" for queue in QUEUES for end in ("", "_about", "_ask")]
+    + [f"answer_{answer}" for queue in QUEUES for answer in ANSWERS[queue]]
+    + [f"review_state_{state}" for state in ("mine", "waits", "done", "gone")]
+    + [f"review_reviewers_{count}" for count in REVIEWERS]
     + [f"loads_{state}" for state in ("loading", "cancelled", "abandoned", "undone")]
 )
 
