@@ -7,20 +7,24 @@ from typing import Any, Final
 
 import click
 
+from service.cli.environment import brokers as brokers_option
 from service.cli.environment import naming
 from service.errors import OperatorError
 from service.review.pages.settings import PageSettings
-from service.settings import JudgingSettings, line_of, load_settings
+from service.settings import JudgingSettings, KafkaSettings, line_of, load_settings
 
 _GRACE_S: Final = 5
-_NEEDED: Final = ("alembic", "jinja2", "multipart", "sqlalchemy", "starlette", "uvicorn")
+_NEEDED: Final = ("alembic", "jinja2", "multipart", "sqlalchemy", "sse_starlette", "starlette", "uvicorn")
 
 
-@click.command(cls=naming(PageSettings, JudgingSettings))
+@click.command(cls=naming(PageSettings, KafkaSettings))
 @click.option("--db", "page_db", metavar="URL", help="Where the rows are kept: sqlite:///FILE or postgresql://...")
 @click.option("--host", "page_host", metavar="ADDRESS", help="Address to listen on.")
 @click.option("--port", "page_port", metavar="PORT", help="Port to listen on; 0 takes a free one.")
-def page(**options: Any) -> None:
+@click.option("--live", is_flag=True, help="Follow the live topics into the database, and tell what comes as it comes.")
+@click.option("--from-now", is_flag=True, help="With --live: pass over what stands in topics that were never read.")
+@brokers_option
+def page(live: bool, from_now: bool, brokers: str | None, **options: Any) -> None:
     """Serve the page on which verdicts are read, until SIGTERM or Ctrl-C.
 
     On an empty database it shows the public sample. Turns, cards and lexicons are uploaded on the page itself. Without
@@ -32,7 +36,11 @@ def page(**options: Any) -> None:
 
     Exit codes: 0 ended; 2 wrong settings, or an address or a database that cannot be opened.
     """
-    settings, judging = load_settings(PageSettings, **options), load_settings(JudgingSettings)
+    if from_now and not live:
+        raise OperatorError("--from-now: expected --live with it")
+    settings = load_settings(PageSettings, **options)
+    kafka = load_settings(KafkaSettings, brokers=brokers) if live or brokers else None
+    judging = kafka or load_settings(JudgingSettings)
     try:
         from service.review.pages.serving import opened, server
     except ModuleNotFoundError as error:
@@ -42,7 +50,8 @@ def page(**options: Any) -> None:
     from service.stream.logs import set_up_logs
 
     set_up_logs("INFO")
-    with opened(settings, judging) as app, closing(_listening(settings)) as listening:
+    opening = opened(settings, judging, kafka, live=live, from_beginning=not from_now)
+    with opening as app, closing(_listening(settings)) as listening:
         # The server ends on these two and raises them once more when it has ended.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda number, frame: None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from threading import Semaphore
 from typing import Final
 
 from python_multipart.exceptions import FormParserError
@@ -16,20 +17,36 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from service.review.loading.live import Follower
 from service.review.loading.uploading import Bench
-from service.review.pages import accesses, entry, evaluations, items, queues, uploads, verdicts, waiting, whys
+from service.review.pages import (
+    accesses,
+    entry,
+    evaluations,
+    events,
+    exports,
+    items,
+    queues,
+    summary,
+    uploads,
+    verdicts,
+    waiting,
+    whys,
+)
 from service.review.pages.access import Gate, Right, is_loopback
-from service.review.pages.desk import Desk, Place
+from service.review.pages.desk import Desk, Place, Streams
 from service.review.pages.guard import HEALTH_PATH, LOGIN_PATH, METRICS_PATH, Guard, Limits, TooLarge
 from service.review.pages.jobs import Jobs
 from service.review.pages.settings import PageSettings
 from service.review.pages.view import STATIC, View
+from service.settings import KafkaSettings
 
 PLACES: Final = (
     Place("/", "GET", Right.READ, verdicts.listing),
     Place("/turn", "GET", Right.READ, verdicts.turn),
     Place("/why", "GET", Right.READ, whys.why),
     Place("/checks", "GET", Right.READ, verdicts.failing),
+    Place("/events", "GET", Right.READ, events.stream),
     Place("/review", "GET", Right.REVIEW, queues.listing),
     Place("/review/draw", "POST", Right.REVIEW, queues.draw),
     Place("/review/sample", "GET", Right.REVIEW, queues.sample_page),
@@ -45,6 +62,9 @@ PLACES: Final = (
     Place("/loads/undo", "POST", Right.UPLOAD, uploads.undo),
     Place("/evaluation", "POST", Right.UPLOAD, evaluations.load),
     Place("/evaluation/remove", "POST", Right.ADMINISTER, evaluations.remove),
+    Place("/summary", "GET", Right.READ, summary.show),
+    Place("/export", "GET", Right.EXPORT, exports.asking),
+    Place("/export", "POST", Right.EXPORT, exports.send),
     Place("/accesses", "GET", Right.ADMINISTER, accesses.listing),
     Place(LOGIN_PATH, "GET", None, entry.login_page),
     Place(LOGIN_PATH, "POST", None, entry.login),
@@ -53,15 +73,28 @@ PLACES: Final = (
     Place(HEALTH_PATH, "GET", None, entry.health),
     Place(METRICS_PATH, "GET", None, waiting.metrics),
 )
+# Each reads the database as it stood when it began, for as long as somebody takes to receive it.
+_EXPORTS_AT_ONCE: Final = 2
 _KEYS: Final = {401: "error_login", 403: "error_right", 404: "error_not_found", 405: "error_method"}
 
 
-def build(settings: PageSettings, engine: Engine, gate: Gate, jobs: Jobs, bench: Bench) -> ASGIApp:
+def build(
+    settings: PageSettings,
+    engine: Engine,
+    gate: Gate,
+    jobs: Jobs,
+    bench: Bench,
+    kafka: KafkaSettings | None = None,
+    follower: Follower | None = None,
+) -> ASGIApp:
     """Return the page as an ASGI application over an opened database."""
     view = View(
-        settings.page_utc_offset_minutes, logs_out=gate.tokens is not None, waiting=partial(waiting.waiting_for, engine)
+        settings.page_utc_offset_minutes,
+        logs_out=gate.tokens is not None,
+        waiting=partial(waiting.waiting_for, engine),
+        live=None if follower is None else follower.state,
     )
-    desk = Desk(settings, engine, view, gate, jobs, bench)
+    desk = Desk(settings, engine, view, gate, jobs, bench, kafka, follower, Streams(), Semaphore(_EXPORTS_AT_ONCE))
     inner = Starlette(
         routes=[
             *(Route(place.path, partial(_answer, desk, place), methods=[place.method]) for place in PLACES),

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from service.profiles import read_profiles
+from service.review.loading.live import Follower
 from service.review.loading.sample import load_sample
 from service.review.loading.uploading import Bench
 from service.review.pages.access import gate_of
@@ -14,7 +16,11 @@ from service.review.pages.app import build
 from service.review.pages.jobs import Jobs
 from service.review.pages.settings import PageSettings
 from service.review.store import opening
-from service.settings import JudgingSettings
+from service.review.store.days import keep_zone
+from service.settings import JudgingSettings, KafkaSettings
+
+# What is being read is read again; a call to brokers that are away takes longer.
+_STOP_S: Final = 3.0
 
 
 def server(app: ASGIApp, grace_s: int) -> uvicorn.Server:
@@ -26,10 +32,19 @@ def server(app: ASGIApp, grace_s: int) -> uvicorn.Server:
 
 
 @contextmanager
-def opened(settings: PageSettings, judging: JudgingSettings) -> Iterator[ASGIApp]:
-    """Open the database and yield the page over it; uploads under way end with it.
+def opened(
+    settings: PageSettings,
+    judging: JudgingSettings,
+    kafka: KafkaSettings | None = None,
+    *,
+    live: bool = False,
+    from_beginning: bool = True,
+) -> Iterator[ASGIApp]:
+    """Open the database and yield the page over it; uploads under way end with it, and so does following.
 
-    An empty database gets the public sample first.
+    An empty database gets the public sample first. `kafka` is where cards can be published to, None where nobody named
+    brokers; with `live` the topics there are followed into the database, those never read before from their beginning
+    or from now on.
 
     Raises:
         OperatorError: who may come in is not said as it must be, or the database cannot be opened.
@@ -37,8 +52,15 @@ def opened(settings: PageSettings, judging: JudgingSettings) -> Iterator[ASGIApp
     gate, jobs = gate_of(settings), Jobs()
     bench = Bench(judging.caps, read_profiles(judging.profile, judging.profile_file))
     with opening.opened(settings.page_db) as engine:
+        keep_zone(engine, settings.page_utc_offset_minutes)
         load_sample(engine, bench)
+        follower = None
+        if kafka is not None and live:
+            follower = Follower(kafka, engine, from_beginning=from_beginning)
+            follower.start()
         try:
-            yield build(settings, engine, gate, jobs, bench)
+            yield build(settings, engine, gate, jobs, bench, kafka, follower)
         finally:
+            if follower is not None:
+                follower.stop(_STOP_S)
             jobs.close()

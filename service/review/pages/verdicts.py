@@ -18,10 +18,12 @@ from service.review.pages.context import Beside, beside, failed_items, grading
 from service.review.pages.desk import Desk
 from service.review.pages.faces import FACES, Face, face
 from service.review.pages.lines import Line, line
-from service.review.pages.links import Form, filters_of, form_of, list_href, list_of, number
+from service.review.pages.links import Form, events_href, export_href, filters_of, form_of, list_href, list_of, number
+from service.review.pages.spikes import banners
 from service.review.pages.turns import opened
 from service.review.pages.view import language_of
 from service.review.store import queries
+from service.review.store.arriving import mark
 from service.review.store.loads import LoadState
 from service.review.store.opening import reading, writing
 from service.review.store.queries import GROUPS, REFUSED, Filters
@@ -69,6 +71,12 @@ def listing(desk: Desk, request: Request, form: FormData) -> Response:
         choices = queries.choices(connection)
         is_sample = _is_sample(connection)
         context = column(desk, request, connection)
+        seen, shown = mark(connection), banners(connection, desk.view, language)
+    if filters.session or filters.search:
+        what = "list" if filters.session else "search"
+        with writing(desk.engine) as connection:
+            sessions = [each.session_id for group in groups for each in group.lines]
+            accesses.record_all(connection, request.state.person.name, what, sessions)
     return desk.view.page(
         request,
         "verdicts.html",
@@ -80,7 +88,11 @@ def listing(desk: Desk, request: Request, form: FormData) -> Response:
         total=sum(counts.values()),
         is_sample=is_sample,
         may_upload=request.state.person.may(Right.UPLOAD),
+        export_href=export_href(asked) if request.state.person.may(Right.EXPORT) else None,
         beside=context,
+        banners=shown,
+        events=events_href(asked, str(seen)),
+        list_href=list_href(asked),
     )
 
 

@@ -13,17 +13,22 @@ from markupsafe import escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from service.review.pages.access import Right
+from service.review.loading.live import State
+from service.review.pages.access import Person, Right
+from service.review.pages.standing import Standing, standing
 from service.review.pages.visible import finished
 from service.review.words import LANGUAGES, said
 
 ROOM: Final = Path(__file__).resolve().parent.parent
 STATIC: Final = ROOM / "static"
 THEMES: Final = ("auto", "light", "dark")
+# Whether what comes is told as it comes.
+PAUSES: Final = ("on", "off")
 # The parts of the page in the menu's order: name, path, key of its words, and the right it asks for.
 _MENU: Final = (
     ("verdicts", "/", "nav_verdicts", Right.READ),
     ("review", "/review", "nav_review", Right.REVIEW),
+    ("summary", "/summary", "nav_summary", Right.READ),
     ("uploads", "/uploads", "nav_uploads", Right.UPLOAD),
     ("accesses", "/accesses", "nav_accesses", Right.ADMINISTER),
 )
@@ -32,12 +37,21 @@ _MENU: Final = (
 class View:
     """Writes pages from the templates beside us."""
 
-    def __init__(self, utc_offset_minutes: int, *, logs_out: bool, waiting: Callable[[str], int]) -> None:
+    def __init__(
+        self,
+        utc_offset_minutes: int,
+        *,
+        logs_out: bool,
+        waiting: Callable[[str], int],
+        live: Callable[[], State] | None,
+    ) -> None:
         """Read the templates; everything they write is escaped, and every character of it is seen.
 
-        `waiting` tells how many items of the review queues wait for somebody.
+        `waiting` tells how many items of the review queues wait for somebody, `live` how the live topics are followed
+        (None: they are not).
         """
         self._waiting = waiting
+        self._live = live
         self._offset = timedelta(minutes=utc_offset_minutes)
         self._logs_out = logs_out
         self._environment = Environment(
@@ -69,7 +83,9 @@ class View:
             logs_out=self._logs_out,
             waiting=partial(self._waits, request, status),
             here=_here(request),
-            **values,
+            live=self.standing(request),
+            is_paused=request.cookies.get("live") == "off",
+            **{"events": "/events", "list_href": "/", **values},
         )
         return HTMLResponse(text, status)
 
@@ -80,6 +96,13 @@ class View:
     def _waits(self, request: Request, status: int) -> int:
         """Return what waits for whoever asks; a page that came to nothing asks the database nothing."""
         return self._waiting(request.state.person.name) if status < 400 else 0
+
+    def standing(self, request: Request) -> Standing | None:
+        """Return how the live topics are followed, to who asks; None where they are not, or nobody does."""
+        person: Person | None = request.state.person
+        if self._live is None or person is None:
+            return None
+        return standing(self._live(), language_of(request), self.time, in_full=person.may(Right.ADMINISTER))
 
     def time(self, at_ms: int | None) -> str | None:
         """Return a time as it is read here, to the second."""

@@ -11,6 +11,7 @@ from schemas.refusal import Reason
 from service.review.notes import AUTOMATIC, BOUNDARY, MANUAL
 from service.review.pages.jobs import State
 from service.review.pages.queues import QUEUES
+from service.review.pages.standing import Following
 from service.review.store.decisions import ANSWERS
 from service.review.store.samples import REVIEWERS
 from service.review.why import Unexplained
@@ -35,6 +36,7 @@ MADE = frozenset(
     + [f"answer_{answer}" for queue in QUEUES for answer in ANSWERS[queue]]
     + [f"review_state_{state}" for state in ("mine", "waits", "done", "gone")]
     + [f"review_reviewers_{count}" for count in REVIEWERS]
+    + [f"live_{state}" for state in Following]
     + [f"loads_{state}" for state in ("loading", "cancelled", "abandoned", "undone")]
 )
 
