@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import httpx
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page
 
-from review.pages.desk import settled
+from review.pages.desk import served, settled
 
 serving = served
 
