@@ -61,6 +61,7 @@ QUEUES: Final[Mapping[ReviewQueue, Queue]] = {
     queue.name: queue
     for queue in (Queue(ReviewQueue.FORBIDDEN_TOPICS, "/review/item", _turns(ReviewQueue.FORBIDDEN_TOPICS)),)
 }
+_MOST_LISTED: Final = 10
 # What of the filters a sample may be drawn by, with the key of its words.
 _ASKED: Final = (
     ("character", "filter_character"),
@@ -86,11 +87,11 @@ def listing_with(
         shown = [
             {
                 "queue": queue,
-                "waiting": waiting[queue.name].count,
+                "waiting": waiting[queue.name].items,
                 "problem": problem if at in (None, queue.name) else None,
                 "samples": [
                     listed(connection, each, person.name, desk.view, language)
-                    for each in samples.samples(connection, queue.name)
+                    for each in samples.samples(connection, queue.name, _MOST_LISTED)
                 ],
             }
             for queue in QUEUES.values()
@@ -119,11 +120,12 @@ def draw(desk: Desk, request: Request, form: FormData) -> Response:
     given = {name: field(form, name) for name in ("character", "model", "topic", "since", "until")}
     filters, now_ms = filters_of(form_of(given), desk.view), time.time_ns() // 1_000_000
     plan = Plan(queue.name, seed, size, reviewers, filters)
-    with writing(desk.engine) as connection:
-        found = queue.candidates(connection, filters, None)
-        sample_id = samples.draw(connection, plan, found, request.state.person.name, now_ms)
-    if sample_id is None:
+    with reading(desk.engine) as connection:  # it may take seconds, and whoever writes is not to wait for it
+        drawn = samples.draw(connection, plan, queue.candidates(connection, filters, None))
+    if not drawn.items:
         return listing_with(desk, request, "review_nothing", queue.name, 400)
+    with writing(desk.engine) as connection:
+        sample_id = samples.keep(connection, plan, drawn, request.state.person.name, now_ms)
     return RedirectResponse(item_href(queue, sample_id), 303)
 
 

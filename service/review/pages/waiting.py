@@ -16,7 +16,7 @@ from service.review.store.opening import reading
 def waiting_for(engine: Engine, reviewer: str) -> int:
     """Return how many items of all queues wait for a reviewer."""
     with reading(engine) as connection:
-        return sum(each.count for each in samples.pending(connection, reviewer).values())
+        return sum(each.items for each in samples.pending(connection, reviewer).values())
 
 
 def metrics(desk: Desk, request: Request, form: FormData) -> Response:
@@ -26,7 +26,7 @@ def metrics(desk: Desk, request: Request, form: FormData) -> Response:
     registry = CollectorRegistry(auto_describe=True)
     gauges = {each.attribute: built(each, registry) for each in METRICS if each.name.startswith("judge_review_")}
     for queue, found in pending.items():
-        gauges["review_pending"].labels(queue.value).set(found.count)
-    oldest_ms = min((found.oldest_ms for found in pending.values() if found.count), default=0)
+        gauges["review_pending"].labels(queue.value).set(found.items)
+    oldest_ms = min((found.oldest_ms for found in pending.values() if found.items), default=0)
     gauges["review_oldest_pending_timestamp_seconds"].set(oldest_ms / 1000)
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)

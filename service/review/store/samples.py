@@ -6,7 +6,7 @@ same rows give the same sample in any database and any order, and rows that come
 
 from collections.abc import Iterable, Iterator
 from heapq import nsmallest
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, literal, or_, select, update
@@ -44,8 +44,16 @@ class Plan(NamedTuple):
     filters: Filters = queries.NO_FILTERS
 
 
+class Drawn(NamedTuple):
+    """What was drawn, in its order, from how many; `last_row` is the largest id of a row at that time."""
+
+    items: list[Candidate]
+    population: int
+    last_row: int
+
+
 class Sample(NamedTuple):
-    """A sample: how it was drawn, from how many, by whom. `last_row` is the largest id of a row at that time."""
+    """A sample: how it was drawn, from how many and up to which row, by whom, and who closed it."""
 
     id: int
     queue: ReviewQueue
@@ -83,7 +91,7 @@ class Item(NamedTuple):
 class Pending(NamedTuple):
     """How many items wait for an answer, and when the oldest of them was drawn; 0 where none waits."""
 
-    count: int
+    items: int
     oldest_ms: int
 
 
@@ -128,16 +136,20 @@ def picked(candidates: Iterable[Candidate], seed: int, size: int) -> tuple[list[
     return [candidate for _, candidate in nsmallest(size, ranked(), key=lambda one: one[0])], count
 
 
-def draw(connection: Connection, plan: Plan, candidates: Iterable[Candidate], who: str, now_ms: int) -> int | None:
-    """Draw a sample and keep it, within the caller's transaction; return its id, or None where there is nothing."""
-    found, population = picked(candidates, plan.seed, plan.size)
-    if not found:
-        return None
+def draw(connection: Connection, plan: Plan, candidates: Iterable[Candidate]) -> Drawn:
+    """Draw a sample from candidates that are read on the same connection; nothing is written."""
+    return Drawn(*picked(candidates, plan.seed, plan.size), newest_row(connection))
+
+
+def keep(connection: Connection, plan: Plan, drawn: Drawn, who: str, now_ms: int) -> int:
+    """Keep a sample that has items, within the caller's transaction, and return its id."""
     row = plan._asdict() | {"queue": plan.queue.value, "filters": orjson.dumps(plan.filters._asdict()).decode()}
-    row |= {"population": population, "last_row": newest_row(connection), "who": who, "at_ms": now_ms}
+    row |= {"population": drawn.population, "last_row": drawn.last_row, "who": who, "at_ms": now_ms}
     sample_id: int = connection.execute(insert(SAMPLES).values(row).returning(SAMPLES.c.id)).scalar_one()
-    items = [{"sample_id": sample_id, "number": place} | each._asdict() for place, each in enumerate(found, start=1)]
-    connection.execute(insert(SAMPLE_ITEMS), items)
+    found = enumerate(drawn.items, start=1)
+    connection.execute(
+        insert(SAMPLE_ITEMS), [{"sample_id": sample_id, "number": number} | each._asdict() for number, each in found]
+    )
     return sample_id
 
 
@@ -193,10 +205,10 @@ def _samples(connection: Connection, condition: ColumnElement[bool], limit: int)
 
 
 def _items(connection: Connection, condition: ColumnElement[bool]) -> list[Item]:
-    columns = [SAMPLE_ITEMS.c[name] for name in Item._fields[:-1]]
-    there = case((_is_there(), literal(1)), else_=literal(0))
-    statement = select(*columns, there).where(condition).order_by(SAMPLE_ITEMS.c.number)
-    return [Item(*row[:-1], there=bool(row[-1])) for row in connection.execute(statement)]
+    columns: list[ColumnElement[Any]] = [SAMPLE_ITEMS.c[name] for name in Item._fields[:-1]]
+    columns.append(case((_is_there(), literal(1)), else_=literal(0)))
+    statement = select(*columns).where(condition).order_by(SAMPLE_ITEMS.c.number)
+    return [Item(*row)._replace(there=bool(row[-1])) for row in connection.execute(statement)]
 
 
 def _is_there() -> ColumnElement[bool]:
