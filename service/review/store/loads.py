@@ -1,17 +1,15 @@
 """Loads of files: their rows are written unseen, shown all at once at the end, and taken back as one."""
 
-from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, delete, insert, select, update
-from sqlalchemy import text as sql
 
 from service.errors import OperatorError
 from service.review.store.opening import writing
-from service.review.store.searching import grams
+from service.review.store.removing import remove_rows
 from service.review.store.settling import settle_load
-from service.review.store.tables import CARDS, LETTERS, LEXICONS, LOADS, TEXTS, TURN_ROWS
+from service.review.store.tables import CARDS, LETTERS, LEXICONS, LOADS, TURN_ROWS
 
 # A load that gave no sign of life for so long is taken for dead.
 DEAD_AFTER_MS: Final = 30_000
@@ -133,18 +131,7 @@ def sweep(engine: Engine) -> None:
                 for table in (CARDS, LEXICONS, LETTERS):
                     connection.execute(delete(table).where(table.c.load_id.in_(gone)))
                 return
-            for part in _parts(ids):
-                _remove(connection, part)
-
-
-def _remove(connection: Connection, ids: list[int]) -> None:
-    if connection.dialect.name == "sqlite":
-        texts = connection.execute(select(TEXTS).where(TEXTS.c.id.in_(ids)))
-        # The index holds no texts, so that it must be told what it is to forget.
-        words = [{"id": each.id, "words": " ".join(grams(each.folded))} for each in texts]
-        connection.execute(sql("INSERT INTO grams (grams, rowid, words) VALUES ('delete', :id, :words)"), words)
-    connection.execute(delete(TEXTS).where(TEXTS.c.id.in_(ids)))
-    connection.execute(delete(TURN_ROWS).where(TURN_ROWS.c.id.in_(ids)))
+            remove_rows(connection, ids)
 
 
 def _is_empty(connection: Connection) -> bool:
@@ -158,8 +145,3 @@ def _state(connection: Connection, load_id: int) -> str | None:
 def _end(connection: Connection, load_id: int, state: LoadState, now_ms: int, who: str | None, **counted: Any) -> None:
     values = {"state": state.value, "ended_ms": now_ms, "ended_by": who, **counted}
     connection.execute(update(LOADS).where(LOADS.c.id == load_id).values(values))
-
-
-def _parts(ids: list[int]) -> Iterator[list[int]]:
-    for start in range(0, len(ids), 500):
-        yield ids[start : start + 500]

@@ -3,6 +3,7 @@
 The turns to be settled stand in the table `settling`. Versions of loads that are not done do not count.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from sqlalchemy import Connection
@@ -25,7 +26,7 @@ _OF_SETTLING: Final = """FROM settling s CROSS JOIN turn_rows t
     WHERE t.session_id = s.session_id AND t.turn_id = s.turn_id"""
 _ADDED: Final = "FROM turn_rows t WHERE t.id BETWEEN :first AND :last"
 _NEWEST: Final = """
-    UPDATE settling SET row_id = newest.id, place = newest.place
+    UPDATE settling SET row_id = newest.id, place = COALESCE(newest.place, settling.place)
     FROM (
         SELECT v.session_id, v.turn_id, v.id, v.counts,
             MAX(v.place) OVER (PARTITION BY v.session_id, v.turn_id) AS place,
@@ -42,6 +43,13 @@ _NEWEST: Final = """
     ) AS newest
     WHERE newest.newness = 1 AND newest.counts = 1
         AND newest.session_id = settling.session_id AND newest.turn_id = settling.turn_id
+"""
+# The place of a row that is removed is that of the row after it.
+_HOLD: Final = """
+    UPDATE settling SET place = (
+        SELECT t.place FROM turn_rows t
+        WHERE t.session_id = settling.session_id AND t.turn_id = settling.turn_id AND t.place IS NOT NULL
+    )
 """
 # A turn that is shown for the first time comes after all others; of several, in the order of their versions.
 _PLACES: Final = """
@@ -88,9 +96,12 @@ _LOOK_UP: Final = "SELECT " + ", ".join(
 )
 
 
-def settle(connection: Connection) -> None:
-    """Settle the turns of the table `settling`, and empty it."""
+def settle(connection: Connection, removal: Callable[[], None] | None = None) -> None:
+    """Settle the turns of the table `settling`, and empty it; `removal` removes rows of theirs before one is chosen."""
     for step in STEPS:
+        if step is _NEWEST and removal is not None:
+            connection.execute(sql(_HOLD))
+            removal()
         # One joins that table with itself; by lookups it would take a square.
         if step in (STEPS[0], _PLACES, _LEAVE):
             _look_up(connection, on=step != _PLACES)

@@ -108,6 +108,7 @@ TURN_ROWS: Final = Table(
         postgresql_where=_PROMPTED,
     ),
     Index("turn_rows_load", "load_id"),
+    Index("turn_rows_age", "occurred_ms", "load_id", "judged_ms"),
 )
 
 # How many rows are shown, by what a filter may ask for; '' where a column is null.
@@ -165,10 +166,12 @@ SUMMARIES: Final = Table(
     "summaries",
     METADATA,
     Column("verdict_id", _TEXT, primary_key=True),
+    Column("session_id", _TEXT, nullable=False),
     Column("by", _TEXT, nullable=False),
     Column("model", _TEXT),
     Column("summary", _TEXT, nullable=False),
     Column("reason", _TEXT),
+    Index("summaries_session", "session_id"),
 )
 
 # Every version of a card that was seen; a verdict names its own by digest.
@@ -233,6 +236,7 @@ ACCESSES: Final = Table(
     Column("what", _TEXT, nullable=False),
     Column("session_id", _TEXT),
     Index("accesses_at", "at_ms"),
+    Index("accesses_session", "session_id", "id"),
 )
 
 # Reports of `turnjudge evaluate` that somebody loaded, newest last.
@@ -373,4 +377,30 @@ PUBLICATIONS: Final = Table(
     Column("ended_ms", BigInteger),
     Column("ended_by", _TEXT),
     Index("publications_character", "character_id"),
+)
+
+# Sessions that were forgotten, by salted hash, so that old records of theirs that come again are known.
+FORGOTTEN: Final = Table(
+    "forgotten",
+    METADATA,
+    Column("session_hash", _TEXT, primary_key=True),
+    Column("at_ms", BigInteger, nullable=False),
+)
+
+# The salt of those hashes: one row, made when it is first needed.
+FORGETTING_SALT: Final = Table(
+    "forgetting_salt",
+    METADATA,
+    Column("salt", _TEXT, primary_key=True),
+)
+
+# What was forgotten, when and by whom, as JSON without the session's id.
+RECEIPTS: Final = Table(
+    "receipts",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("who", _TEXT, nullable=False),
+    Column("character_id", _TEXT),  # null: one session was asked for
+    Column("report", _TEXT, nullable=False),
 )

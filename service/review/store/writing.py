@@ -17,6 +17,7 @@ from schemas.turn import Turn
 from service.records import card_record, entry_record
 from service.review.store.adding import add, one_of
 from service.review.store.batch import Batch, CardChange, Judged, Letter, LexiconChange, RefusedTurn
+from service.review.store.forgetting import without_forgotten
 from service.review.store.keeping import kept, text_key
 from service.review.store.loads import retire_sample
 from service.review.store.prompts import prompt_key
@@ -54,8 +55,11 @@ def write(connection: Connection, batch: Batch, load_id: int | None = None) -> W
     """Write a batch within the caller's transaction (`opening.writing`).
 
     Rows that are new come into the list by time of judging and position, whatever kind they are.
-    Rows of a load are not shown before `loads.finish`; those of no load are shown at once.
+    Rows of a load are not shown before `loads.finish`; those of no load are shown at once. Old records of sessions
+    that were forgotten are passed over.
     """
+    if load_id is None:
+        batch = without_forgotten(connection, batch)
     versions: dict[str, dict[str, Any]] = {}
     rows = [*(_refused(each, load_id) for each in batch.refused), *(_judged(each, load_id) for each in batch.judged)]
     for row in sorted(rows, key=lambda one: (one["judged_ms"], one["position"])):
@@ -181,6 +185,7 @@ def _write_summaries(connection: Connection, summaries: Sequence[SummaryRecord])
     rows = [
         {
             "verdict_id": each["verdict_id"],
+            "session_id": kept(each["session_id"]),
             "by": each["by"],
             "model": _clean(each["model"]),
             "summary": _clean(each["summary"]),

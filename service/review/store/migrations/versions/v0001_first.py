@@ -35,6 +35,7 @@ def upgrade() -> None:
     _grams()
     _samples()
     _sample_items()
+    _forgetting()
     _decisions()
     _publications()
 
@@ -50,6 +51,7 @@ def _accesses() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("accesses_at", "accesses", ["at_ms"])
+    op.create_index("accesses_session", "accesses", ["session_id", "id"])
 
 
 def _evaluations() -> None:
@@ -138,12 +140,14 @@ def _summaries() -> None:
     op.create_table(
         "summaries",
         sa.Column("verdict_id", _TEXT, nullable=False),
+        sa.Column("session_id", _TEXT, nullable=False),
         sa.Column("by", _TEXT, nullable=False),
         sa.Column("model", _TEXT),
         sa.Column("summary", _TEXT, nullable=False),
         sa.Column("reason", _TEXT),
         sa.PrimaryKeyConstraint("verdict_id"),
     )
+    op.create_index("summaries_session", "summaries", ["session_id"])
 
 
 def _tallies() -> None:
@@ -277,6 +281,7 @@ def _turn_rows() -> None:
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("verdict_id", name="turn_rows_verdict_id"),
     )
+    op.create_index("turn_rows_age", "turn_rows", ["occurred_ms", "load_id", "judged_ms"])
     op.create_index("turn_rows_character", "turn_rows", ["character_id", "verdict", "place", "occurred_ms", "hedged"])
     op.create_index("turn_rows_load", "turn_rows", ["load_id"])
     op.create_index("turn_rows_model", "turn_rows", ["model_id", "verdict", "place", "occurred_ms", "hedged"])
@@ -408,3 +413,26 @@ def _publications() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("publications_character", "publications", ["character_id"])
+
+
+def _forgetting() -> None:
+    op.create_table(
+        "forgotten",
+        sa.Column("session_hash", _TEXT, nullable=False),
+        sa.Column("at_ms", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("session_hash"),
+    )
+    op.create_table(
+        "forgetting_salt",
+        sa.Column("salt", _TEXT, nullable=False),
+        sa.PrimaryKeyConstraint("salt"),
+    )
+    op.create_table(
+        "receipts",
+        sa.Column("id", _ID, nullable=False),
+        sa.Column("at_ms", sa.BigInteger(), nullable=False),
+        sa.Column("who", _TEXT, nullable=False),
+        sa.Column("character_id", _TEXT),
+        sa.Column("report", _TEXT, nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
