@@ -30,6 +30,7 @@ class Role(StrEnum):
 
     READER = "reader"
     REVIEWER = "reviewer"
+    EXPORTER = "exporter"
     ADMIN = "admin"
 
 
@@ -39,12 +40,15 @@ class Right(StrEnum):
     READ = "read"
     UPLOAD = "upload"
     REVIEW = "review"
+    EXPORT = "export"
     ADMINISTER = "administer"
 
 
 RIGHTS: Final = {
     Role.READER: frozenset((Right.READ,)),
     Role.REVIEWER: frozenset((Right.READ, Right.UPLOAD, Right.REVIEW)),
+    # A file is out of reach of the page's keeping and forgetting, so that reviewing does not bring it along.
+    Role.EXPORTER: frozenset((Right.READ, Right.EXPORT)),
     Role.ADMIN: frozenset(Right),
 }
 

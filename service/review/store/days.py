@@ -80,10 +80,10 @@ def keep_zone(engine: Engine, utc_offset_minutes: int) -> None:
             connection.execute(sql(_ALL))
 
 
-def extent(connection: Connection, character: str | None) -> tuple[int, int] | None:
-    """Return the first and the last day that have turns, None where none has."""
+def extent(connection: Connection, character: str | None, latest: int) -> tuple[int, int] | None:
+    """Return the first and the last day that have turns, up to a latest one; None where none has."""
     days = DAY_TALLIES.c.day
-    shown = [DAY_TALLIES.c.shown > 0, days > NO_DAY, *_of(character)]
+    shown = [DAY_TALLIES.c.shown > 0, days > NO_DAY, days <= latest, *_of(character)]
     # Each by the index's own end.
     first = connection.scalar(select(days).where(*shown).order_by(days).limit(1))
     last = connection.scalar(select(days).where(*shown).order_by(days.desc()).limit(1))

@@ -1,6 +1,6 @@
 """Read the rows: lists, counts, one turn and what stands around it. Nothing here looks at every row."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
@@ -159,6 +159,15 @@ def page(connection: Connection, filters: Filters, verdict: str | None, before: 
         rows += _rows(connection, statement.limit(limit + 1))
     rows.sort(key=lambda one: one.place or 0, reverse=True)
     return Page(rows[:limit], rows[limit - 1].place if len(rows) > limit else None)
+
+
+def whole(connection: Connection, filters: Filters, group: str, part_rows: int) -> Iterator[list[Row]]:
+    """Yield all rows of a group, newest first, in parts; they are read as they are asked for."""
+    asked = _asked(connection, filters._replace(verdict=group))
+    statement = select(*_ROW).where(_PLACED, *asked).order_by(TURN_ROWS.c.place.desc())
+    with connection.execute(statement, execution_options={"yield_per": part_rows}) as found:
+        for part in found.partitions():
+            yield [Row(*each) for each in part]
 
 
 def count_since(connection: Connection, filters: Filters, place: int) -> int:

@@ -127,9 +127,10 @@ def test_what_is_read_is_a_plain_count(engine: Engine) -> None:
     put(engine, *rows, judged(turn("T-x", character_id="C1")))
     period = Period(0, 3)
     with reading(engine) as connection:
-        assert days.extent(connection, None) == (0, 9)
-        assert days.extent(connection, "C1") == (0, 3)
-        assert days.extent(connection, "nobody") is None
+        assert days.extent(connection, None, 9) == (0, 9)
+        assert days.extent(connection, None, 8) == (0, 3)
+        assert days.extent(connection, "C1", 9) == (0, 3)
+        assert days.extent(connection, "nobody", 9) is None
         assert days.total(connection, period) == Total(6, 4, 1, 0, 1)
         assert days.total(connection, Period(0, 9, "C2")) == Total(4, 3, 0, 0, 0)
         assert days.of_days(connection, period) == {0: Count(3, 2), 1: Count(1, 1), 3: Count(2, 1)}
