@@ -74,7 +74,7 @@ def decide(
     item, sample = _open(connection, item_id)
     if answer not in ANSWERS[sample.queue]:
         raise ValueError(f"no answer of {sample.queue}")
-    note = note.replace("\x00", "").strip()[:MOST_NOTE_CHARS]
+    note = note.replace("\x00", "").replace("\r\n", "\n").strip()[:MOST_NOTE_CHARS]
     given = in_force(connection, sample.id).get(item.id, [])
     own = next((each for each in given if each.reviewer == reviewer), None)
     if own is not None:
