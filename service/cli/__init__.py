@@ -35,7 +35,7 @@ ENTRIES: Final = (
     Entry("explain", "service.cli.explaining", "explain", "Explain how the verdict of one turn came about."),
     Entry("worker", "service.cli.worker", "worker", "Judge chat turns from Kafka until it is told to stop."),
     Entry("narrate", "service.cli.narrating", "narrate", "Publish a summary of each verdict, in a model's words."),
-    Entry("demo", "service.cli.worker", "demo", "Show a sample chat judged live, on an embedded broker."),
+    Entry("demo", "service.cli.demo", "demo", "Show a sample chat judged live, on an embedded broker, with the page."),
     Entry("topics", "service.cli.kafka", "topics", "Create the topics."),
     Entry("load", "service.cli.kafka", "load", "Load cards, a lexicon or turns from a file."),
     Entry("tail", "service.cli.kafka", "tail", "Follow verdicts, summaries or dead letters."),
