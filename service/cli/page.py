@@ -14,7 +14,7 @@ from service.review.pages.settings import PageSettings
 from service.settings import JudgingSettings, KafkaSettings, line_of, load_settings
 
 _GRACE_S: Final = 5
-_NEEDED: Final = ("alembic", "jinja2", "multipart", "sqlalchemy", "sse_starlette", "starlette", "uvicorn")
+NEEDED: Final = ("alembic", "jinja2", "python_multipart", "sqlalchemy", "sse_starlette", "starlette", "uvicorn")
 
 
 @click.command(cls=naming(PageSettings, KafkaSettings))
@@ -44,7 +44,7 @@ def page(live: bool, from_now: bool, brokers: str | None, **options: Any) -> Non
     try:
         from service.review.pages.serving import opened, server
     except ModuleNotFoundError as error:
-        if error.name not in _NEEDED:
+        if error.name not in NEEDED:
             raise
         raise OperatorError(f"page: expected {error.name}; install turnjudge with its extra, page") from None
     from service.stream.logs import set_up_logs
