@@ -59,7 +59,7 @@ def send(desk: Desk, request: Request, form: FormData) -> Response:
         filters, who, now_ms = filters_of(asked, desk.view), request.state.person.name, _now_ms()
         export_id = exports.begin(desk.engine, who, reason, sheet, filters, now_ms)
         with writing(desk.engine) as connection:
-            accesses.record(connection, who, "export", filters.session)
+            accesses.record(connection, who, accesses.What.EXPORT, filters.session)
     except BaseException:
         desk.sending.release()
         raise

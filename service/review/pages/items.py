@@ -81,7 +81,7 @@ def item_with(
         newer = None if row is None else queries.row(connection, row.session_id, row.turn_id)
     if row is not None:
         with writing(desk.engine) as connection:
-            accesses.record(connection, request.state.person.name, "review", row.session_id)
+            accesses.record(connection, request.state.person.name, accesses.What.REVIEW, row.session_id)
     return desk.view.page(
         request,
         "item.html",

@@ -27,7 +27,7 @@ def why(desk: Desk, request: Request, form: FormData) -> Response:
         found = why_of(connection, row.id, desk.bench.profiles, desk.bench.caps)
         context = column(desk, request, connection)
     with writing(desk.engine) as connection:
-        accesses.record(connection, request.state.person.name, "why", row.session_id)
+        accesses.record(connection, request.state.person.name, accesses.What.WHY, row.session_id)
     results = []
     if not isinstance(found, Unexplained):
         shown = found.working

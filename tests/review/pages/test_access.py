@@ -79,7 +79,8 @@ def test_the_roles_have_the_rights_they_say() -> None:
     assert rights == {
         Role.READER: {Right.READ},
         Role.REVIEWER: {Right.READ, Right.UPLOAD, Right.REVIEW},
-        Role.ADMIN: {Right.READ, Right.UPLOAD, Right.REVIEW, Right.ADMINISTER},
+        Role.EXPORTER: {Right.READ, Right.EXPORT},
+        Role.ADMIN: {Right.READ, Right.UPLOAD, Right.REVIEW, Right.EXPORT, Right.ADMINISTER},
     }
 
 

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,14 +34,16 @@ def made() -> list[Version]:
         word = SPEECH if number == 3 else KEPT
         found.append(judged(turn(f"A-{number}", character_id="나무"), word, occurred_ms=at(number % 3)))
     for number in range(10):
-        word, more = (FORBIDDEN, {"touched_topic": "내기"}) if number % 2 else (KEPT, {})
-        found.append(judged(turn(f"B-{number}", character_id="돌"), word, occurred_ms=at(number % 3), **more))
+        word, topic = (FORBIDDEN, "내기") if number % 2 else (KEPT, None)
+        found.append(
+            judged(turn(f"B-{number}", character_id="돌"), word, occurred_ms=at(number % 3), touched_topic=topic)
+        )
     found.append(judged(turn("C-1", character_id="새"), SPEECH, occurred_ms=at(0)))
     return [*found, refused(turn("C-2", character_id="새"), occurred_ms=at(1))]
 
 
 @contextmanager
-def shown(folder: Path, versions: list[Version], **given: Any) -> Iterator[TestClient]:
+def shown(folder: Path, versions: Sequence[Version], **given: Any) -> Iterator[TestClient]:
     with page(folder, page_utc_offset_minutes=0, **given) as client:
         with opened(f"sqlite:///{folder / 'page.db'}") as engine:
             put(engine, *versions)
@@ -123,10 +125,17 @@ def test_models_are_compared_on_shared_prompts(tmp_path: Path) -> None:
     assert "Only the 8 prompts that all 3 models answered are compared." in english
 
 
-def test_without_turns_it_says_what_to_do(tmp_path: Path) -> None:
-    with shown(tmp_path, []) as client:
-        assert "같은 프롬프트에 답한 회차가 아직 없습니다" in client.get("/summary").text
-        assert "파일을 올린 날에 세었습니다" in client.get("/summary").text  # the sample
+def test_where_there_is_nothing_to_draw_it_says_what_to_do(tmp_path: Path) -> None:
+    with page(tmp_path) as client:
+        sample = client.get("/summary").text
+        assert "파일을 올린 날에 세었습니다" in sample
+        assert "모델 3개가 모두 답한 프롬프트 3개만 견줍니다." in sample
+        assert 'role="img"' not in sample, "one day is no course"
+        with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine:
+            put(engine, refused(turn(), occurred_ms=at(0)))
+        empty = client.get("/summary").text
+    assert "아직 판정한 회차가 없습니다" in empty
+    assert "둘 이상의 모델이 같은 프롬프트에 답한 회차가 아직 없습니다" in empty
 
 
 @pytest.mark.parametrize("hostile", MARKUP)

@@ -9,7 +9,9 @@ from rules.working import State as WhyState
 from schemas.hedge import HedgeCode
 from schemas.refusal import Reason
 from service.review.notes import AUTOMATIC, BOUNDARY, MANUAL
+from service.review.pages.accesses import What
 from service.review.pages.jobs import State
+from service.review.pages.sheets import Sheet
 from service.review.pages.queues import QUEUES
 from service.review.pages.standing import Following
 from service.review.store.decisions import ANSWERS
@@ -26,6 +28,8 @@ MADE = frozenset(
     [f"refused_{reason}{end}" for reason in Reason for end in ("", "_long")]
     + [f"skipped_{code}" for code in HedgeCode]
     + [f"upload_state_{state}" for state in State]
+    + [f"export_{sheet}" for sheet in Sheet]
+    + [f"access_{what}" for what in What]
     + [f"check_{item}" for item in range(1, 11)]
     + [f"mark_{kind}" for kind in ("term", "name", "role", "target", "ending")]
     + [f"theme_{theme}" for theme in ("light", "dark", "auto")]
