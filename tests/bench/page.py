@@ -105,9 +105,10 @@ def _timed(engine: Engine, name: str, verdicts: int, seed: int, question: str, a
 
 def _list(connection: Connection, filters: Filters, before: int | None = None) -> None:
     """Do what the list's first page does: counts, and the newest rows of every group that has some."""
-    for group, count in queries.counts(connection, filters).items():
-        if count:
-            queries.page(connection, filters, group, before, _ROWS)
+    found_by = queries.looked_up(connection, filters)
+    for group, count in queries.counts(connection, filters, found_by).items():
+        if count or (found_by is not None and not found_by.is_whole):
+            queries.page(connection, filters, group, before, _ROWS, found_by)
 
 
 def _whole(connection: Connection, asked: Asked) -> None:

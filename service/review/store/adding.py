@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import Column, ColumnElement, Connection, Table, insert
+from sqlalchemy import Column, ColumnElement, Connection, Integer, Table, insert
 from sqlalchemy import text as sql
 
 
@@ -22,9 +22,11 @@ def add(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) ->
     connection.execute(statement, {"rows": orjson.dumps(rows).decode()})
 
 
-def one_of(connection: Connection, column: Column[Any], values: Sequence[Any]) -> ColumnElement[bool]:
+def one_of(connection: Connection, column: Column[Any], values: Sequence[str] | Sequence[int]) -> ColumnElement[bool]:
     """Return the condition that a column holds one of some values, handed over as one."""
-    if connection.dialect.name == "sqlite":
-        return column.in_(values)
-    listed = sql("SELECT json_array_elements_text(CAST(:listed AS json))")
-    return column.in_(listed.bindparams(listed=orjson.dumps(values).decode()).columns(column).scalar_subquery())
+    listed = "SELECT value FROM json_each(:listed)"
+    if connection.dialect.name != "sqlite":
+        kind = "bigint" if isinstance(column.type, Integer) else "text"
+        listed = f"SELECT CAST(value AS {kind}) FROM json_array_elements_text(CAST(:listed AS json))"  # noqa: S608
+    among = sql(listed).bindparams(listed=orjson.dumps(values).decode()).columns(column)
+    return column.in_(among.scalar_subquery())

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from schemas.verdict import VerdictWord
 from service.review.store.keeping import kept
-from service.review.store.searching import found, wanted
+from service.review.store.searching import Hits, found, hits, met, wanted
 from service.review.store.tables import (
     EVALUATIONS,
     LOADS,
@@ -132,10 +132,16 @@ _DONE: Final = TURN_ROWS.c.load_id.is_(None) | TURN_ROWS.c.load_id.in_(
 )
 
 
-def counts(connection: Connection, filters: Filters) -> dict[str, int]:
-    """Count the rows of every group of `GROUPS`."""
+def looked_up(connection: Connection, filters: Filters) -> Hits | None:
+    """Look up a search once for the counts and pages of one list; None where there is none, or the index has none."""
+    want = wanted(filters.search) if filters.search else None
+    return None if want is None else hits(connection, want)
+
+
+def counts(connection: Connection, filters: Filters, found_by: Hits | None = None) -> dict[str, int]:
+    """Count the rows of every group of `GROUPS`; with `found_by` those among them, which is quick."""
     if filters.session or filters.search or filters.since_ms is not None or filters.until_ms is not None:
-        asked = _asked(connection, filters._replace(verdict=None))
+        asked = _asked(connection, filters._replace(verdict=None), found_by)
         column, statement = TURN_ROWS.c.verdict, select(TURN_ROWS.c.verdict, func.count()).where(_PLACED, *asked)
     else:
         column = TALLIES.c.verdict
@@ -145,8 +151,18 @@ def counts(connection: Connection, filters: Filters) -> dict[str, int]:
     return {group: by_word.get(group, 0) if group in groups else 0 for group in GROUPS}
 
 
-def page(connection: Connection, filters: Filters, verdict: str | None, before: int | None, limit: int) -> Page:
-    """Return up to `limit` rows of a group (None: of all), newest first, after the row whose `place` is `before`."""
+def page(
+    connection: Connection,
+    filters: Filters,
+    verdict: str | None,
+    before: int | None,
+    limit: int,
+    found_by: Hits | None = None,
+) -> Page:
+    """Return up to `limit` rows of a group (None: of all), newest first, after the row whose `place` is `before`.
+
+    `found_by` is the search as it was looked up, where it was.
+    """
     if verdict is not None and filters.verdict not in (None, verdict):
         return Page([], None)
     group = verdict or filters.verdict
@@ -154,7 +170,7 @@ def page(connection: Connection, filters: Filters, verdict: str | None, before: 
     rows: list[Row] = []
     # Every index is within a verdict, so that all of them together are the newest of each.
     for each in GROUPS if group is None else (group,):
-        asked = _asked(connection, filters._replace(verdict=each))
+        asked = _asked(connection, filters._replace(verdict=each), found_by, in_order=True)
         statement = select(*_ROW).where(within, *asked).order_by(TURN_ROWS.c.place.desc())
         rows += _rows(connection, statement.limit(limit + 1))
     rows.sort(key=lambda one: one.place or 0, reverse=True)
@@ -278,7 +294,9 @@ def _of(session_id: str, turn_id: str) -> tuple[ColumnElement[bool], ...]:
     return TURN_ROWS.c.session_id == kept(session_id), TURN_ROWS.c.turn_id == kept(turn_id)
 
 
-def _asked(connection: Connection, filters: Filters) -> list[ColumnElement[bool]]:
+def _asked(
+    connection: Connection, filters: Filters, found_by: Hits | None = None, *, in_order: bool = False
+) -> list[ColumnElement[bool]]:
     equal = (
         (TURN_ROWS.c.character_id, filters.character),
         (TURN_ROWS.c.model_id, filters.model),
@@ -296,7 +314,8 @@ def _asked(connection: Connection, filters: Filters) -> list[ColumnElement[bool]
         asked.append(TURN_ROWS.c.hedged == 1)
     want = wanted(filters.search) if filters.search else None
     if want is not None:
-        asked.append(found(connection, want))
+        is_common = in_order and found_by is not None and not found_by.is_whole
+        asked.append(met(connection, want) if is_common else found(connection, want, found_by))
     return asked
 
 
