@@ -40,7 +40,9 @@ ENTRIES: Final = (
     Entry("load", "service.cli.kafka", "load", "Load cards, a lexicon or turns from a file."),
     Entry("tail", "service.cli.kafka", "tail", "Follow verdicts, summaries or dead letters."),
     Entry("replay", "service.cli.kafka", "replay", "Send dead letters of a reason to be judged again."),
-    Entry("forget", "service.cli.kafka", "forget", "Ask the worker to forget a session."),
+    Entry(
+        "forget", "service.cli.forgetting", "forget", "Forget a session, or a character's, everywhere, with a receipt."
+    ),
     Entry(
         "oracle", "service.cli.oracle", "oracle", "Hold outputs against evaluation criteria; oracle lint checks them."
     ),
