@@ -30,9 +30,10 @@ def page(live: bool, from_now: bool, brokers: str | None, **options: Any) -> Non
     On an empty database it shows the public sample. Turns, cards and lexicons are uploaded on the page itself. Without
     a login it listens on loopback only; with a token file or behind a proxy that has checked the login, anywhere.
 
-    A token file has a line for each person: NAME ROLE TOKEN. Roles: reader reads, reviewer uploads besides, admin
-    undoes what others loaded and sees who opened whose chats. Such a proxy sends X-Turnjudge-Proxy-Secret, the user's
-    header, and X-Turnjudge-Role (reader if it sends none).
+    A token file has a line for each person: NAME ROLE TOKEN. Roles: reader reads, exporter takes files
+    besides, reviewer uploads and reviews besides, admin does all of it, undoes what others loaded and sees who opened
+    whose chats. Such a proxy sends X-Turnjudge-Proxy-Secret, the user's header, and X-Turnjudge-Role (reader where it
+    sends none).
 
     Exit codes: 0 ended; 2 wrong settings, or an address or a database that cannot be opened.
     """

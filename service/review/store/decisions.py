@@ -77,14 +77,16 @@ def decide(
     note = note.replace("\x00", "").replace("\r\n", "\n").strip()[:MOST_NOTE_CHARS]
     given = in_force(connection, sample.id).get(item.id, [])
     own = next((each for each in given if each.reviewer == reviewer), None)
+    beside = None if extra is None else orjson.dumps(extra).decode()
     if own is not None:
-        if (own.answer, own.note or "", own.extra) != (answer, note, extra):
+        before = None if own.extra is None else orjson.dumps(own.extra).decode()
+        if (own.answer, own.note or "", before) != (answer, note, beside):
             raise AlreadyAnswered("the item is answered already; undo that first")
         return
     if len(given) >= sample.reviewers:
         raise NotOpen("the item has all its answers")
     row = {"item_id": item.id, "reviewer": reviewer, "answer": answer, "note": note or None, "at_ms": now_ms}
-    row["extra"] = None if extra is None else orjson.dumps(extra).decode()
+    row["extra"] = beside
     row["blind"] = int(not _has_seen(connection, item.id, reviewer))
     connection.execute(insert(DECISIONS).values(row | basis._asdict()))
 
@@ -96,7 +98,9 @@ def undo(connection: Connection, item_id: int, reviewer: str, now_ms: int) -> No
         NotOpen: see there.
     """
     _open(connection, item_id)
-    connection.execute(update(DECISIONS).where(DECISIONS.c.item_id == item_id, *_own(reviewer)).values(undone_ms=now_ms))
+    connection.execute(
+        update(DECISIONS).where(DECISIONS.c.item_id == item_id, *_own(reviewer)).values(undone_ms=now_ms)
+    )
 
 
 def undo_last(connection: Connection, sample_id: int, reviewer: str, now_ms: int) -> int | None:

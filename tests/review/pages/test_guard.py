@@ -36,7 +36,8 @@ def log_in(client: TestClient, token: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/turn", "/uploads", "/nothing", "/static/page.css", "/static/page.js", "/healthz"]
+    "path",
+    ["/", "/turn", "/review", "/uploads", "/nothing", "/static/page.css", "/static/page.js", "/healthz", "/metrics"],
 )
 def test_every_answer_has_its_headers(local: TestClient, path: str) -> None:
     headers = local.get(path).headers
@@ -49,7 +50,7 @@ def test_every_answer_has_its_headers(local: TestClient, path: str) -> None:
     assert (headers.get("cache-control") == "no-store") == (not path.startswith("/static/"))
 
 
-@pytest.mark.parametrize("path", ["/", "/uploads", "/accesses", "/checks?item=3", "/nothing"])
+@pytest.mark.parametrize("path", ["/", "/review", "/uploads", "/accesses", "/checks?item=3", "/nothing"])
 def test_no_page_holds_a_script_or_a_style_of_its_own(local: TestClient, path: str) -> None:
     text = local.get(path).text
     assert re.findall(r"<script(?! src=)", text) == []

@@ -59,10 +59,14 @@ def test_the_same_answer_again_changes_nothing_and_another_is_refused(
 ) -> None:
     sample, items = blind
     for now_ms in (10, 11):
-        answer(engine, items[0], "sora", "yes", now_ms, "note")
-    for changed in (("no", "note"), ("yes", "another")):
+        answer(engine, items[0], "sora", "yes", now_ms, "note", [("요", "존댓말")])
+    for words, note, extra in (
+        ("no", "note", [("요", "존댓말")]),
+        ("yes", "other", [("요", "존댓말")]),
+        ("yes", "note", []),
+    ):
         with pytest.raises(AlreadyAnswered):
-            answer(engine, items[0], "sora", changed[0], 12, changed[1])
+            answer(engine, items[0], "sora", words, 12, note, extra)
     with reading(engine) as connection:
         assert len(connection.execute(select(DECISIONS)).all()) == 1
         assert decisions.in_force(connection, sample.id)[items[0].id][0].at_ms == 10
