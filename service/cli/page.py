@@ -23,8 +23,9 @@ NEEDED: Final = ("alembic", "jinja2", "python_multipart", "sqlalchemy", "sse_sta
 @click.option("--port", "page_port", metavar="PORT", help="Port to listen on; 0 takes a free one.")
 @click.option("--live", is_flag=True, help="Follow the live topics into the database, and tell what comes as it comes.")
 @click.option("--from-now", is_flag=True, help="With --live: pass over what stands in topics that were never read.")
+@click.option("--prune", is_flag=True, help="Remove what is older than TURNJUDGE_PAGE_RETENTION_DAYS, and end.")
 @brokers_option
-def page(live: bool, from_now: bool, brokers: str | None, **options: Any) -> None:
+def page(live: bool, from_now: bool, prune: bool, brokers: str | None, **options: Any) -> None:
     """Serve the page on which verdicts are read, until SIGTERM or Ctrl-C.
 
     On an empty database it shows the public sample. Turns, cards and lexicons are uploaded on the page itself. Without
@@ -35,6 +36,8 @@ def page(live: bool, from_now: bool, brokers: str | None, **options: Any) -> Non
     whose chats. Such a proxy sends X-Turnjudge-Proxy-Secret, the user's header, and X-Turnjudge-Role (reader where it
     sends none).
 
+    With TURNJUDGE_PAGE_RETENTION_DAYS it removes what is older, at once and then every hour.
+
     Exit codes: 0 ended; 2 wrong settings, or an address or a database that cannot be opened.
     """
     if from_now and not live:
@@ -43,7 +46,7 @@ def page(live: bool, from_now: bool, brokers: str | None, **options: Any) -> Non
     kafka = load_settings(KafkaSettings, brokers=brokers) if live or brokers else None
     judging = kafka or load_settings(JudgingSettings)
     try:
-        from service.review.pages.serving import opened, server
+        from service.review.pages.serving import opened, pruned, server
     except ModuleNotFoundError as error:
         if error.name not in NEEDED:
             raise
@@ -51,6 +54,10 @@ def page(live: bool, from_now: bool, brokers: str | None, **options: Any) -> Non
     from service.stream.logs import set_up_logs
 
     set_up_logs("INFO")
+    if prune:
+        for table, rows in pruned(settings).items():
+            click.echo(f"{table}: {rows:,} removed", err=True)
+        return
     opening = opened(settings, judging, kafka, live=live, from_beginning=not from_now)
     with opening as app, closing(_listening(settings)) as listening:
         # The server ends on these two and raises them once more when it has ended.

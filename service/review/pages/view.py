@@ -31,6 +31,7 @@ _MENU: Final = (
     ("summary", "/summary", "nav_summary", Right.READ),
     ("uploads", "/uploads", "nav_uploads", Right.UPLOAD),
     ("accesses", "/accesses", "nav_accesses", Right.ADMINISTER),
+    ("forget", "/forget", "nav_forget", Right.ADMINISTER),
 )
 
 

@@ -32,6 +32,8 @@ from service.review.store.tables import (
 
 _SALT_BYTES: Final = 32
 _HASH_BYTES: Final = 16
+# What a receipt counts.
+REMOVED: Final = ("turn_rows", "summaries", "sample_items", "decisions", "spike_turns", "accesses", "filters")
 # A larger file is not written anew without being asked to: it takes minutes, and as much room once more.
 MOST_COMPACTED_BYTES: Final = 1024**3
 # Sessions whose rows are removed in one transaction.

@@ -8,13 +8,15 @@ import pytest
 from rules.working import State as WhyState
 from schemas.hedge import HedgeCode
 from schemas.refusal import Reason
+from service.forget import Stays
 from service.review.notes import AUTOMATIC, BOUNDARY, MANUAL
 from service.review.pages.accesses import What
 from service.review.pages.jobs import State
-from service.review.pages.sheets import Sheet
 from service.review.pages.queues import QUEUES
+from service.review.pages.sheets import Sheet
 from service.review.pages.standing import Following
 from service.review.store.decisions import ANSWERS
+from service.review.store.forgetting import REMOVED
 from service.review.store.samples import REVIEWERS
 from service.review.why import Unexplained
 from service.review.words import WORDS, said
@@ -41,6 +43,8 @@ MADE = frozenset(
     + [f"review_state_{state}" for state in ("mine", "waits", "done", "gone")]
     + [f"review_reviewers_{count}" for count in REVIEWERS]
     + [f"live_{state}" for state in Following]
+    + [f"stays_{each}" for each in Stays]
+    + [f"removed_{table}" for table in REMOVED]
     + [f"loads_{state}" for state in ("loading", "cancelled", "abandoned", "undone")]
 )
 
