@@ -28,6 +28,7 @@ from service.review.pages.visible import visible
 from service.review.store.arriving import Mark, arrived, mark, mark_of
 from service.review.store.opening import reading
 from service.review.store.queries import Filters
+from service.review.store.spikes import open_ids
 from service.review.words import said
 
 MOST_CLIENTS: Final = 100
@@ -106,12 +107,13 @@ def _look(desk: Desk, request: Request, filters: Filters, seen: Seen) -> tuple[d
     with reading(desk.engine) as connection:
         if seen.mark is not None and not seen.is_other:
             seen = _counted(connection, filters, seen.mark, seen)
-        shown = banners(connection, desk.view, language).shown
+        shown, going_on = banners(connection, desk.view, language).shown, sorted(open_ids(connection))
     if seen.is_other:
         now["rows"] = {"count": None, "words": said(language, "news_other")}
     elif seen.rows:
         now["rows"] = {"count": seen.rows, "words": said(language, "news_rows", count=seen.rows)}
-    now["spikes"] = [{"id": each.spike_id, "words": visible(each.words), "href": each.href} for each in shown]
+    newest = [{"id": each.spike_id, "words": visible(each.words), "href": each.href} for each in shown]
+    now["spikes"] = {"open": going_on, "newest": newest}
     news = {name: data for name, data in now.items() if data != seen.told.get(name)}
     return news, seen._replace(told=now)
 

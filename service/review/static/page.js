@@ -175,10 +175,9 @@
         fold();
       },
       spikes: (now) => {
-        const open = now.map((each) => each.id);
         const shown = [...document.querySelectorAll("[data-spike]")];
-        for (const each of shown) each.querySelector("[data-closed]").hidden = open.includes(each.dataset.spike);
-        const fresh = now.find((each) => !shown.some((one) => one.dataset.spike === each.id));
+        for (const each of shown) each.querySelector("[data-closed]").hidden = now.open.includes(each.dataset.spike);
+        const fresh = now.newest.find((each) => !shown.some((one) => one.dataset.spike === each.id));
         spike.hidden = !fresh;
         if (fresh) {
           put(spike.querySelector("span"), fresh.words);

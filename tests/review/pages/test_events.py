@@ -23,6 +23,7 @@ from service.review.store.writing import write
 from service.settings import KafkaSettings, load_settings
 
 AWAY = load_settings(KafkaSettings, brokers="127.0.0.1:1")
+NONE_OPEN = {"open": list[str](), "newest": list[str]()}
 TOKENS = "sora admin sora-token-0123456789\nmina reader mina-token-0123456789\n"
 
 
@@ -60,10 +61,10 @@ def listening(address: str, **options: Any) -> Iterator[Iterator[Told]]:
         assert answer.headers["content-type"].startswith("text/event-stream")
         assert answer.headers["x-accel-buffering"] == "no"
         assert answer.headers["cache-control"] == "no-store"
-        yield told(answer.iter_lines())
+        yield parsed(answer.iter_lines())
 
 
-def told(lines: Iterator[str]) -> Iterator[Told]:
+def parsed(lines: Iterator[str]) -> Iterator[Told]:
     fields: dict[str, str] = {}
     for line in lines:
         name, _, value = line.partition(": ")
@@ -93,7 +94,7 @@ def test_rows_that_fit_are_counted_as_they_come(base: str, engine: Engine) -> No
         listening(events_of(base, "/?verdict=금지 소재 접촉")) as forbidden,
         listening(base + "/events") as elsewhere,
     ):
-        assert until(every, "spikes").data == until(elsewhere, "spikes").data == []
+        assert until(every, "spikes").data == until(elsewhere, "spikes").data == NONE_OPEN
         put(engine, judged(turn("T-1"), VerdictWord.FORBIDDEN), judged(turn("T-2")))
         assert until(every, "rows").data == {"count": 2, "words": "새 회차 2개 보기"}
         assert until(forbidden, "rows").data["count"] == 1
@@ -103,10 +104,11 @@ def test_rows_that_fit_are_counted_as_they_come(base: str, engine: Engine) -> No
         assert until(forbidden, "rows").data["count"] == 2
         with writing(engine) as connection:
             write(connection, Batch(spikes=[spike()]))
-        assert [each["id"] for each in until(elsewhere, "spikes").data] == ["a1"]
+        told = until(elsewhere, "spikes").data
+        assert (told["open"], [each["id"] for each in told["newest"]]) == (["a1"], ["a1"])
         with writing(engine) as connection:
             write(connection, Batch(spikes=[spike(state="closed", at=3_000)]))
-        assert until(elsewhere, "spikes") == Told("spikes", "", [])
+        assert until(elsewhere, "spikes") == Told("spikes", "", NONE_OPEN)
 
 
 def test_a_browser_that_comes_back_goes_on_from_what_it_was_told(base: str, engine: Engine) -> None:
@@ -241,5 +243,15 @@ def test_a_spike_stands_above_the_list_with_a_way_to_its_turns(base: str, engine
     assert "character=%EB%82%98%EB%AC%B4" in href[1]
     assert httpx.get(base + unescape(href[1])).status_code == 200
     with listening(base + "/events") as stream:
-        (first, _) = until(stream, "spikes").data
+        first, _ = until(stream, "spikes").data["newest"]
     assert "\u202e" not in first["words"]
+
+
+def test_of_many_spikes_the_newest_are_told_and_all_that_go_on_are_named(base: str, engine: Engine) -> None:
+    with writing(engine) as connection:
+        write(connection, Batch(spikes=[spike(f"{number}", opened_at=number) for number in range(5)]))
+    with listening(base + "/events") as stream:
+        told = until(stream, "spikes").data
+    assert told["open"] == ["0", "1", "2", "3", "4"]
+    assert [each["id"] for each in told["newest"]] == ["4", "3", "2"]
+    assert "이어지는 급증 2개 더" in httpx.get(base + "/").text

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import Engine
 
-from review.store.desk import batch, judged, put, refused, turn
+from review.store.desk import batch, counted, judged, put, refused, turn
 from schemas.verdict import VerdictWord
 from service.review.store import arriving, loads
 from service.review.store.arriving import Mark, arrived, mark, mark_of
@@ -28,29 +28,43 @@ def news(engine: Engine, since: Mark, filters: Filters = NO_FILTERS) -> tuple[in
             total, since = total + count, behind
 
 
-def test_rows_are_counted_once_and_by_the_filters(engine: Engine) -> None:
+FITTING = [
+    NO_FILTERS,
+    Filters(verdict=VerdictWord.FORBIDDEN),
+    Filters(verdict=VerdictWord.FORBIDDEN, character="D"),
+    Filters(verdict=REFUSED),
+    Filters(topic="정치"),
+    Filters(character="D"),
+    Filters(character="없는 이"),
+    Filters(character="가" * 900),
+    Filters(model="n", session="S"),
+    Filters(session="S", hedge=True),
+    Filters(since_ms=500),
+    Filters(until_ms=500),
+    Filters(since_ms=100, until_ms=101),
+    *(
+        Filters(search=search)
+        for search in ("바다", "바다가 좋", "BADA", "바", "\u1107\u1161\u1103\u1161", "없는낱말", " ")
+    ),
+    Filters(search="바다", model="n"),
+]
+
+
+@pytest.mark.parametrize("filters", FITTING)
+def test_what_came_is_what_the_list_counts(engine: Engine, filters: Filters) -> None:
     assert here(engine) == Mark(0, 0)
-    put(engine, judged(turn("T-1")), judged(turn("T-2")))
-    since = here(engine)
-    assert news(engine, since) == (0, since)
+    put(engine, judged(turn("T-1", reply_text="바다.")), judged(turn("T-2")))
+    since, before = here(engine), sum(counted(engine, filters).values())
+    assert news(engine, since, filters) == (0, since)
     put(
         engine,
-        judged(turn("T-3"), VerdictWord.FORBIDDEN, touched_topic="정치"),
-        judged(turn("T-4", reply_text="바다가 좋아.")),
-        refused(turn("T-5", character_id="D")),
+        judged(turn("T-3"), VerdictWord.FORBIDDEN, touched_topic="정치", occurred_ms=500),
+        judged(turn("T-4", reply_text="바다가 좋아.", model_id="n"), occurred_ms=100),
+        judged(turn("T-6", reply_text="Bada", character_id="가" * 900), codes=("no_reply",), occurred_ms=499),
+        refused(turn("T-5", character_id="D", reply_text=None, user_message=None)),
     )
-    for filters, count in (
-        (NO_FILTERS, 3),
-        (Filters(verdict=VerdictWord.FORBIDDEN), 1),
-        (Filters(verdict=REFUSED), 1),
-        (Filters(topic="정치"), 1),
-        (Filters(character="D"), 1),
-        (Filters(character="없는 이"), 0),
-        (Filters(search="바다"), 1),
-        (Filters(session="S", hedge=True), 0),
-    ):
-        assert news(engine, since, filters)[0] == count, filters
-    _, behind = news(engine, since, Filters(character="없는 이"))
+    count, behind = news(engine, since, filters)
+    assert count == sum(counted(engine, filters).values()) - before
     assert news(engine, behind) == (0, behind)
 
 
