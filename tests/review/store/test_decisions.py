@@ -1,5 +1,7 @@
 """Decisions: whose, when and from what; unseen by the other until both are in; taken back, not lost."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.exc import IntegrityError
@@ -149,3 +151,20 @@ def test_the_database_itself_holds_one_answer_in_force(engine: Engine, blind: tu
     twin = {"item_id": blind[1][0].id, "reviewer": "sora", "answer": "no", "at_ms": 11, "blind": 1}
     with pytest.raises(IntegrityError), writing(engine) as connection:
         connection.execute(DECISIONS.insert().values(twin))
+
+
+def test_of_many_at_once_as_many_answer_as_are_asked(engine: Engine, blind: tuple[Sample, list[Item]]) -> None:
+    sample, items = blind
+
+    def one(who: str) -> bool:
+        try:
+            answer(engine, items[0], who, "yes", 10)
+        except NotOpen:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        taken = list(pool.map(one, [f"reviewer {number}" for number in range(8)]))
+    assert sum(taken) == 2
+    with reading(engine) as connection:
+        assert len(decisions.in_force(connection, sample.id)[items[0].id]) == 2
