@@ -62,6 +62,8 @@ QUEUES: Final[Mapping[ReviewQueue, Queue]] = {
     for queue in (Queue(ReviewQueue.FORBIDDEN_TOPICS, "/review/item", _turns(ReviewQueue.FORBIDDEN_TOPICS)),)
 }
 _MOST_LISTED: Final = 10
+# Of fewer items in common, agreement says little, and that is said.
+_FEW: Final = 20
 # What of the filters a sample may be drawn by, with the key of its words.
 _ASKED: Final = (
     ("character", "filter_character"),
@@ -150,6 +152,7 @@ def sample_page(desk: Desk, request: Request, form: FormData) -> Response:
         rows=[_row(desk.view, queue, each, seen[each.id]) for each in items],
         findings=findings(sample, [each for each in items if each.there], given, seen),
         same=same,
+        few=_FEW,
         done="done" in request.query_params and not listed_one.mine,
         next_href=item_href(queue, sample.id) if open_one and listed_one.mine else None,
         again_href=f"{sample_href(sample.id)}&again=1",
