@@ -1,13 +1,15 @@
 """Review in a real browser: a sample from draw to end by keyboard alone, without JavaScript, and read by everyone."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from browser.site import TURNS, Tab, filled, lines, serving, tab
+from browser.site import CARD, TURNS, Tab, filled, lines, serving, tab
 from browser.test_access import LOOKS, overflow, violations
+from review.pages.corpus import MARKUP
 
 pytestmark = pytest.mark.needs("browser")
 
@@ -112,6 +114,31 @@ def test_without_javascript_a_sample_is_answered(chromium: Browser, reviewed: st
         expect(page.get_by_text("다 답했습니다")).to_be_visible()
         page.get_by_role("button", name="내 마지막 답 되돌리기").click()
         expect(page.locator(".figure").first).to_have_text("1 / 2")
+
+
+@pytest.mark.timeout(300)
+def test_hostile_text_does_nothing_in_a_review(chromium: Browser, tmp_path: Path) -> None:
+    cards = [CARD | {"character_id": text} for text in MARKUP]
+    turns = [
+        TURNS[1] | {"turn_id": f"T-{text}", "session_id": text, "character_id": text, "reply_text": f"{text} 소나기"}
+        for text in MARKUP
+    ]
+    with serving(tmp_path) as base, tab(chromium, base) as looking:
+        # As ASCII: U+0000 is not to stand in JSON as it is.
+        filled(base, *("\n".join(json.dumps(row) for row in rows).encode() for rows in (turns, cards)))
+        drawn(looking, str(len(MARKUP)))
+        page = looking.page
+        for number, text in enumerate(MARKUP, start=1):
+            expect(page.locator(".figure").first).to_have_text(f"{number - 1} / {len(MARKUP)}")
+            assert looking.complaints() == []
+            page.locator("input[name=answer]").first.check()
+            page.locator("textarea").fill(text)
+            page.keyboard.press("Control+Enter")
+        page.locator("main [role=status]").wait_for()
+        assert looking.complaints() == []
+        for path in ("/review", "/review/item?sample=1&number=1", "/review/sample?sample=1&again=1"):
+            looking.open(path)
+            assert looking.complaints() == []
 
 
 @pytest.mark.timeout(300)

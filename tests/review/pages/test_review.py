@@ -7,14 +7,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from httpx import Response
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from starlette.testclient import TestClient
 
 from browser.site import CARD, TERM, TURNS, lines
 from review.pages.corpus import MARKUP, UNSEEN
 from review.pages.desk import loaded, page
-from service.review.store.opening import opened, reading
-from service.review.store.tables import ACCESSES, DECISIONS
+from service.review.store.opening import opened, reading, writing
+from service.review.store.tables import ACCESSES, DECISIONS, SAMPLE_ITEMS
 
 SORA, MINU, HARU = "sora-token-0123456789", "minu-token-0123456789", "haru-token-0123456789"
 HITS = [
@@ -247,6 +247,7 @@ def test_where_only_one_answer_was_given_kappa_is_not_defined(team: TestClient) 
     text = team.get("/review/sample?sample=1").text
     assert "100.0%" in text
     assert "카파(κ)를 낼 수 없습니다" in text
+    assert "함께 답한 항목이 적어" in text
 
 
 def test_who_may_not_review_sees_nothing_of_it(team: TestClient) -> None:
@@ -309,6 +310,21 @@ def test_an_undone_turn_is_said_to_be_gone_and_one_judged_again_to_be_so(desk: T
     assert decide(desk, 1, "yes").status_code == 409
     assert pending(desk)["forbidden_topics"] == 0
     assert at(desk.get("/review/item?sample=1"))[0] == "/review/sample"
+
+
+def test_a_sample_lives_on_without_an_item_that_was_forgotten(desk: TestClient, url: str) -> None:
+    draw(desk)
+    decide(desk, 2, "yes")
+    with opened(url) as engine, writing(engine) as connection:
+        gone = select(SAMPLE_ITEMS.c.id).where(SAMPLE_ITEMS.c.number == 2).scalar_subquery()
+        connection.execute(delete(DECISIONS).where(DECISIONS.c.item_id == gone))
+        connection.execute(delete(SAMPLE_ITEMS).where(SAMPLE_ITEMS.c.number == 2))
+    assert desk.get("/review/item?sample=1&number=2").status_code == 404
+    assert at(decide(desk, 1, "yes"))[1]["number"] == "3"
+    third = desk.get("/review/item?sample=1&number=3").text
+    assert "1 / 4" in third
+    assert 'number=1">← 앞 항목' in third
+    assert "달라집니다" in desk.get("/review/sample?sample=1&again=1").text
 
 
 def test_hostile_text_of_a_note_is_shown_as_text(desk: TestClient) -> None:
