@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
 from starlette.datastructures import FormData
@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from service.metrics import ReviewQueue
-from service.review.pages import accesses
+from service.review.pages import accesses, endings
 from service.review.pages.desk import Desk, field
 from service.review.pages.findings import Findings, findings
 from service.review.pages.links import Form
@@ -26,11 +26,14 @@ from service.review.pages.queues import (
 )
 from service.review.pages.turns import opened
 from service.review.pages.view import View, language_of
+from service.review.patching.endings import LEVELS
 from service.review.store import decisions, queries, samples
 from service.review.store.decisions import ANSWERS, AlreadyAnswered, Basis, Decision, NotOpen
 from service.review.store.opening import reading, writing
 from service.review.store.queries import Row
 from service.review.store.samples import Item, Sample
+
+_PATH: Final = "/review/item"
 
 
 class Step(NamedTuple):
@@ -64,9 +67,9 @@ def item(desk: Desk, request: Request, form: FormData) -> Response:
 
 
 def item_with(
-    desk: Desk, request: Request, sample_id: str, at: str | None, problem: str | None, note: str = ""
+    desk: Desk, request: Request, sample_id: str, at: str | None, problem: str | None, typed: FormData | None = None
 ) -> Response:
-    """Show it with what went wrong, as the key of its words, and the note that was not kept."""
+    """Show it with what went wrong, as the key of its words, and what was not kept."""
     person, language = request.state.person.name, language_of(request)
     with reading(desk.engine) as connection:
         sample = sample_of(connection, sample_id)
@@ -79,6 +82,8 @@ def item_with(
         row = row_of(connection, here)
         shown = None if row is None else opened(connection, row, Form(), desk.view, language, is_page=True)
         newer = None if row is None else queries.row(connection, row.session_id, row.turn_id)
+        is_mixed = sample.queue is ReviewQueue.MIXED_SPEECH
+        heard = endings.heard(connection, row, desk) if is_mixed and row is not None else None
     if row is not None:
         with writing(desk.engine) as connection:
             accesses.record(connection, request.state.person.name, accesses.What.REVIEW, row.session_id)
@@ -93,8 +98,11 @@ def item_with(
         answers=ANSWERS[sample.queue],
         own=next((each for each in given if each.reviewer == person), None),
         others=[each for each in decisions.visible(given, sample, person) if each.reviewer != person],
-        before=before.answer if before else None,
-        note=note or (before.note if before else None) or "",
+        before=field(typed, "answer") if typed else before.answer if before else None,
+        note=field(typed, "note") if typed else (before.note if before else None) or "",
+        heard=heard,
+        endings=endings.filled(typed, before.extra if before else None) if is_mixed else None,
+        levels=LEVELS,
         takes=sample.closed_ms is None and answerable(here, given, sample, person),
         newer=newer if newer is not None and row is not None and newer.verdict_id != row.verdict_id else None,
         progress=beside,
@@ -110,13 +118,16 @@ def decide(desk: Desk, request: Request, form: FormData) -> Response:
     person, sample_id, at = request.state.person.name, field(form, "sample"), field(form, "number")
     with writing(desk.engine) as connection:
         sample = sample_of(connection, sample_id)
-        if sample.queue is not ReviewQueue.FORBIDDEN_TOPICS:
+        if QUEUES[sample.queue].path != _PATH:
             raise HTTPException(404)
         here = item_of(connection, sample, at)
         answer, note, now_ms = field(form, "answer"), field(form, "note"), time.time_ns() // 1_000_000
         problem = None
         try:
-            decisions.decide(connection, here.id, person, answer, basis_of(connection, here), now_ms, note)
+            extra = endings.endings_of(form) if sample.queue is ReviewQueue.MIXED_SPEECH else None
+            decisions.decide(connection, here.id, person, answer, basis_of(connection, here), now_ms, note, extra)
+        except endings.WrongEnding:
+            problem = "ending_wrong"
         except ValueError:
             problem = "review_no_answer"
         except AlreadyAnswered:
@@ -125,7 +136,7 @@ def decide(desk: Desk, request: Request, form: FormData) -> Response:
             problem = "review_not_open"
         following = None if problem else next_of(connection, sample, person, here.number)
     if problem:
-        return item_with(desk, request, sample_id, at, problem, note)
+        return item_with(desk, request, sample_id, at, problem, form)
     if following is None:
         return RedirectResponse(f"{sample_href(sample.id)}&done=1", 303)
     return RedirectResponse(item_href(QUEUES[sample.queue], sample.id, following.number), 303)

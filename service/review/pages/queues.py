@@ -18,7 +18,7 @@ from service.review.pages.desk import Desk, field
 from service.review.pages.findings import findings
 from service.review.pages.links import filters_of, form_of, number
 from service.review.pages.view import View, language_of
-from service.review.store import decisions, queries, samples
+from service.review.store import decisions, names, queries, samples
 from service.review.store.decisions import Decision, NotOpen
 from service.review.store.opening import reading, writing
 from service.review.store.queries import Filters
@@ -59,7 +59,11 @@ def _turns(name: ReviewQueue) -> Candidates:
 
 QUEUES: Final[Mapping[ReviewQueue, Queue]] = {
     queue.name: queue
-    for queue in (Queue(ReviewQueue.FORBIDDEN_TOPICS, "/review/item", _turns(ReviewQueue.FORBIDDEN_TOPICS)),)
+    for queue in (
+        Queue(ReviewQueue.FORBIDDEN_TOPICS, "/review/item", _turns(ReviewQueue.FORBIDDEN_TOPICS)),
+        Queue(ReviewQueue.OFF_CANON_NAMES, "/review/names", names.candidates),
+        Queue(ReviewQueue.MIXED_SPEECH, "/review/item", _turns(ReviewQueue.MIXED_SPEECH)),
+    )
 }
 _MOST_LISTED: Final = 10
 # Of fewer items in common, agreement says little, and that is said.
@@ -263,7 +267,8 @@ def item_href(queue: Queue, sample_id: int, at: int | None = None) -> str:
 
 
 def _row(view: View, queue: Queue, item: Item, seen: list[Decision]) -> dict[str, Any]:
-    about = " · ".join(part for part in (item.character_id, item.turn_id) if part is not None) or item.key
+    named = names.name_of(item.key).name if queue.name is ReviewQueue.OFF_CANON_NAMES else item.turn_id
+    about = " · ".join(part for part in (item.character_id, named) if part is not None) or item.key
     answers = [(each.reviewer, f"answer_{each.answer}", each.note, view.time(each.at_ms)) for each in seen]
     href = item_href(queue, item.sample_id, item.number)
     return {"number": item.number, "href": href, "about": about, "there": item.there, "answers": answers}

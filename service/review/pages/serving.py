@@ -8,8 +8,10 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
+from schemas.words import UserWords
 from service.errors import OperatorError
 from service.profiles import read_profiles
+from service.profiles.words import read_words
 from service.review.loading.live import Follower
 from service.review.loading.sample import load_sample
 from service.review.loading.uploading import Bench
@@ -53,7 +55,9 @@ def opened(
         OperatorError: who may come in is not said as it must be, or the database cannot be opened.
     """
     gate, jobs = gate_of(settings), Jobs()
-    bench = Bench(judging.caps, read_profiles(judging.profile, judging.profile_file))
+    file = judging.profile_file
+    words = UserWords() if file is None else read_words(file)
+    bench = Bench(judging.caps, read_profiles(judging.profile, file), words)
     with opening.opened(settings.page_db) as engine:
         keep_zone(engine, settings.page_utc_offset_minutes)
         load_sample(engine, bench)

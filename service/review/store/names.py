@@ -1,15 +1,17 @@
 """Gather the names that are off canon over the turns that are listed: how often, and where (issue 8, item 5)."""
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
 
 import orjson
 from sqlalchemy import Connection, select
 
 from schemas.nfc import nfc
 from schemas.verdict import VerdictWord
-from service.review.store.keeping import kept
+from service.review.store import queries
+from service.review.store.queries import Filters
+from service.review.store.samples import Candidate, key_of
 from service.review.store.tables import TURN_ROWS
 
 # A name off canon makes a turn's verdict this, or one that comes before it.
@@ -40,16 +42,18 @@ class Gathered(NamedTuple):
     bounded: bool
 
 
-def gather(connection: Connection, character: str | None = None, most: int = MOST_ROWS) -> Gathered:
-    """Gather over the newest `most` turns that are off canon, of one character or of all."""
-    columns = (TURN_ROWS.c.place, TURN_ROWS.c.character_id, TURN_ROWS.c.session_id, TURN_ROWS.c.turn_id)
-    rows = []
+def gather(
+    connection: Connection, filters: Filters = queries.NO_FILTERS, last_row: int | None = None, most: int = MOST_ROWS
+) -> Gathered:
+    """Gather over the newest `most` turns that are off canon and asked for, and no newer than a row."""
+    columns = [TURN_ROWS.c[name] for name in ("place", "character_id", "session_id", "turn_id", "off_canon")]
+    rows: list[Any] = []
     for word in _WORDS:
-        asked = [TURN_ROWS.c.verdict == word, TURN_ROWS.c.place > 0]
-        if character is not None:
-            asked.append(TURN_ROWS.c.character_id == kept(character))
-        statement = select(*columns, TURN_ROWS.c.off_canon).where(*asked)
-        rows += list(connection.execute(statement.order_by(TURN_ROWS.c.place.desc()).limit(most + 1)))
+        asked = queries.shown(connection, filters._replace(verdict=word))
+        if last_row is not None:
+            asked.append(TURN_ROWS.c.id <= last_row)
+        statement = select(*columns).where(*asked).order_by(TURN_ROWS.c.place.desc())
+        rows += connection.execute(statement.limit(most + 1))
     rows.sort(key=lambda row: row.place, reverse=True)
     counts, contexts = Counter[Name](), dict[Name, list[tuple[str, str]]]()
     for row in rows[:most]:
@@ -61,6 +65,17 @@ def gather(connection: Connection, character: str | None = None, most: int = MOS
     names = [Met(name, turns, tuple(contexts[name])) for name, turns in counts.items()]
     names.sort(key=lambda met: (-met.turns, met.name))
     return Gathered(names, len(rows) > most)
+
+
+def candidates(connection: Connection, filters: Filters, last_row: int | None) -> Iterator[Candidate]:
+    """Yield every name off canon that a sample may hold."""
+    for met in gather(connection, filters, last_row).names:
+        yield Candidate(key_of(*met.name), met.name.character_id)
+
+
+def name_of(key: str) -> Name:
+    """Return the name that an item is about."""
+    return Name(*orjson.loads(key))
 
 
 def _names(off_canon: str | None) -> Iterable[str]:

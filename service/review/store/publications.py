@@ -6,7 +6,7 @@ A publication is written down before it is sent, so that one which broke off in 
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from service.errors import OperatorError
 from service.review.store.tables import PUBLICATIONS
@@ -118,6 +118,6 @@ def _set(connection: Connection, number: int, **values: object) -> None:
     connection.execute(update(PUBLICATIONS).where(PUBLICATIONS.c.id == number).values(**values))
 
 
-def _read(row: Row[tuple[Any, ...]]) -> Publication:
+def _read(row: Any) -> Publication:
     found = Publication(*row)
     return found._replace(was_held=bool(found.was_held), state=PublicationState(found.state))

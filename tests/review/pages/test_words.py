@@ -17,6 +17,7 @@ from service.review.pages.sheets import Sheet
 from service.review.pages.standing import Following
 from service.review.store.decisions import ANSWERS
 from service.review.store.forgetting import REMOVED
+from service.review.store.publications import PublicationState
 from service.review.store.samples import REVIEWERS
 from service.review.why import Unexplained
 from service.review.words import WORDS, said
@@ -41,6 +42,8 @@ MADE = frozenset(
     + [f"queue_{queue}{end}" for queue in QUEUES for end in ("", "_about", "_ask")]
     + [f"answer_{answer}" for queue in QUEUES for answer in ANSWERS[queue]]
     + [f"review_state_{state}" for state in ("mine", "waits", "done", "gone")]
+    + [f"publication_{state}" for state in (*PublicationState, "broken")]
+    + [f"flip_{kind}" for kind in ("fixed", "broken", "moved")]
     + [f"review_reviewers_{count}" for count in REVIEWERS]
     + [f"live_{state}" for state in Following]
     + [f"stays_{each}" for each in Stays]

@@ -9,13 +9,14 @@ from schemas.verdict import VerdictWord
 from service.review.store.batch import Judged
 from service.review.store.names import Name, gather
 from service.review.store.opening import reading
+from service.review.store.queries import Filters
 
 OFF = VerdictWord.OFF_CANON
 
 
 def names_of(engine: Engine, character: str | None = None, most: int = 100) -> list[tuple[str, str, int]]:
     with reading(engine) as connection:
-        return [(*met.name, met.turns) for met in gather(connection, character, most).names]
+        return [(*met.name, met.turns) for met in gather(connection, Filters(character=character), most=most).names]
 
 
 def off(turn_id: str, *names: str, character: str = "C", verdict: str = OFF, judged_ms: int = 1_000) -> Judged:
