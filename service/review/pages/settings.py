@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from service.settings import PREFIX, Expected, File
+from service.settings import PREFIX, Expected, File, Ttl
 
 _URL: Final = "sqlite:///turnjudge.db"
 
@@ -37,4 +37,7 @@ class PageSettings(BaseSettings):
     )
     page_retention_days: _Days | None = Field(
         None, description="days after which turns and the access log are removed from the page; for ever if not set"
+    )
+    entity_ttl_s: Ttl = Field(
+        30 * 86_400, description="how long the workers remember a name, in seconds of record time"
     )

@@ -94,6 +94,7 @@ def listing(desk: Desk, request: Request, form: FormData) -> Response:
         "verdicts.html",
         "verdicts",
         selects=_selects(asked, choices, language),
+        most_choices=queries.MOST_CHOICES,
         form=asked,
         filtered=asked != Form(),
         groups=groups,

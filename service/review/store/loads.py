@@ -128,14 +128,21 @@ def sweep(engine: Engine) -> None:
             of_gone = select(TURN_ROWS.c.id).where(TURN_ROWS.c.load_id.in_(gone)).limit(_SWEEP_ROWS)
             ids = list(connection.scalars(of_gone))
             if not ids:
-                for table in (CARDS, LEXICONS, LETTERS):
-                    connection.execute(delete(table).where(table.c.load_id.in_(gone)))
+                connection.execute(delete(LETTERS).where(LETTERS.c.load_id.in_(gone)))
+                # What other rows were judged by is asked for by its digest, whatever became of the load.
+                judged_nothing = gone.where(LOADS.c.state != LoadState.UNDONE) if _has_rows(connection) else gone
+                for table in (CARDS, LEXICONS):
+                    connection.execute(delete(table).where(table.c.load_id.in_(judged_nothing)))
                 return
             remove_rows(connection, ids)
 
 
 def _is_empty(connection: Connection) -> bool:
     return all(connection.execute(select(table.c.id).limit(1)).first() is None for table in (LOADS, TURN_ROWS))
+
+
+def _has_rows(connection: Connection) -> bool:
+    return connection.execute(select(TURN_ROWS.c.id).limit(1)).first() is not None
 
 
 def _state(connection: Connection, load_id: int) -> str | None:

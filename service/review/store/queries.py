@@ -27,6 +27,8 @@ GROUPS: Final = (
     VerdictWord.KEPT.value,
     REFUSED,
 )
+# More than these are no list to choose from.
+MOST_CHOICES: Final = 200
 _UNVERIFIED: Final = "unverified"
 
 
@@ -229,11 +231,18 @@ def history(connection: Connection, session_id: str, turn_id: str) -> list[Row]:
 
 
 def choices(connection: Connection) -> dict[str, list[str]]:
-    """Return what can be asked for: characters, models and topics of the rows that are shown."""
+    """Return what can be asked for: characters, models and topics of the rows that are shown.
+
+    Of each the first 200 by code point, and one more where there are more.
+    """
     columns = {"character": TALLIES.c.character_id, "model": TALLIES.c.model_id, "topic": TALLIES.c.touched_topic}
     shown = TALLIES.c.shown > 0
     return {
-        name: list(connection.scalars(select(column).where(shown, column != "").distinct().order_by(column)))
+        name: list(
+            connection.scalars(
+                select(column).where(shown, column != "").distinct().order_by(column).limit(MOST_CHOICES + 1)
+            )
+        )
         for name, column in columns.items()
     }
 

@@ -13,8 +13,11 @@ from starlette.testclient import TestClient
 
 from review.pages.corpus import MARKUP, UNSEEN
 from review.pages.desk import loaded, page, rows
+from review.store.desk import judged, put, turn
 from schemas.refusal import Reason
 from schemas.verdict import VerdictWord
+from service.review.store import searching
+from service.review.store.opening import opened
 from service.review.store.queries import GROUPS
 from services import SHARED
 
@@ -316,3 +319,26 @@ def test_every_reason_has_its_words(sample: TestClient) -> None:
     for reason in Reason:
         assert f"refused_{reason}" in WORDS
         assert f"refused_{reason}_long" in WORDS
+
+
+def test_many_characters_are_typed_and_not_chosen_from_a_list(tmp_path: Path) -> None:
+    with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine:
+        put(engine, *(judged(turn(f"T-{number}", character_id=f"C-{number:03d}")) for number in range(250)))
+    with page(tmp_path) as client:
+        text = client.get("/?character=C-249").text
+        assert '<input name="character" value="C-249" list="choices-character"' in text
+        assert text.count('<option value="C-') == 201
+        assert '<select name="model">' in text
+        assert len(rows(text)) == 1
+
+
+def test_a_search_of_many_says_at_least(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "MOST_COUNTED", 20)
+    with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine:
+        put(engine, *(judged(turn(f"T-{number}", reply_text="창가에서")) for number in range(50)))
+    with page(tmp_path) as client:
+        text = client.get("/?search=창가").text
+        assert "20+ 회차" in text
+        assert "· 20+" in text
+        assert "20+ 회차" not in client.get("/?search=없는말").text
+        assert "50 회차" in client.get("/").text
