@@ -263,6 +263,8 @@ def sample_href(sample_id: int) -> str:
 
 def item_href(queue: Queue, sample_id: int, at: int | None = None) -> str:
     """Return the address of an item of a sample by its number; without one, of the first that waits."""
+    if queue.name is ReviewQueue.OFF_CANON_NAMES:  # all of them stand on one page
+        return f"{queue.path}?{urlencode({'sample': sample_id})}{'' if at is None else f'#name-{at}'}"
     return f"{queue.path}?{urlencode({'sample': sample_id} | ({} if at is None else {'number': at}))}"
 
 
