@@ -28,7 +28,8 @@ NEEDED: Final = ("alembic", "jinja2", "python_multipart", "sqlalchemy", "sse_sta
 def page(live: bool, from_now: bool, prune: bool, brokers: str | None, **options: Any) -> None:
     """Serve the page on which verdicts are read, until SIGTERM or Ctrl-C.
 
-    On an empty database it shows the public sample. Turns, cards and lexicons are uploaded on the page itself. Without
+    On an empty database it shows the public sample. Turns, cards and lexicons are uploaded on the page itself. With
+    --live it follows what the worker judges: each verdict once, whatever stops in between, beside what is read. Without
     a login it listens on loopback only; with a token file or behind a proxy that has checked the login, anywhere.
 
     A token file has a line for each person: NAME ROLE TOKEN. Roles: reader reads, exporter takes files

@@ -38,6 +38,8 @@ TICK_S: Final = 1.0
 LIFE_S: Final = 900.0
 _RETRY_MS: Final = 3_000
 _PARTS: Final = 20  # a second, of 500 rows each
+# Nobody who reads needs to know how many more there are.
+_MOST_ROWS: Final = 10_000
 _ID: Final = re.compile(r"([0-9]{1,18}-[0-9]{1,9})-([0-9]{1,12})", re.ASCII)
 
 
@@ -111,7 +113,8 @@ def _look(desk: Desk, request: Request, filters: Filters, seen: Seen) -> tuple[d
     if seen.is_other:
         now["rows"] = {"count": None, "words": said(language, "news_other")}
     elif seen.rows:
-        now["rows"] = {"count": seen.rows, "words": said(language, "news_rows", count=seen.rows)}
+        key = "news_rows" if seen.rows < _MOST_ROWS else "news_many"
+        now["rows"] = {"count": seen.rows, "words": said(language, key, count=seen.rows)}
     newest = [{"id": each.spike_id, "words": visible(each.words), "href": each.href} for each in shown]
     now["spikes"] = {"open": going_on, "newest": newest}
     news = {name: data for name, data in now.items() if data != seen.told.get(name)}
@@ -122,11 +125,13 @@ def _counted(connection: Connection, filters: Filters, since: Mark, seen: Seen) 
     """Count what came, as far as a second goes; where a load was taken back, the count is of another list."""
     if mark(connection).undone != since.undone:
         return seen._replace(is_other=True)
+    if seen.rows >= _MOST_ROWS:
+        return seen
     rows, at = seen.rows, since
     for _ in range(_PARTS):
         more, behind = arrived(connection, filters, at)
         rows += more
-        if behind == at:
+        if behind == at or rows >= _MOST_ROWS:
             break
         at = behind
-    return seen._replace(rows=rows, mark=at)
+    return seen._replace(rows=min(rows, _MOST_ROWS), mark=at)

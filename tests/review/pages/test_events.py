@@ -255,3 +255,15 @@ def test_of_many_spikes_the_newest_are_told_and_all_that_go_on_are_named(base: s
     assert told["open"] == ["0", "1", "2", "3", "4"]
     assert [each["id"] for each in told["newest"]] == ["4", "3", "2"]
     assert "이어지는 급증 2개 더" in httpx.get(base + "/").text
+
+
+def test_of_very_many_rows_it_is_enough_to_know_that_they_are(
+    base: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "_MOST_ROWS", 4)
+    put(engine, judged(turn("T-0")))
+    with listening(events_of(base)) as stream:
+        put(engine, *(judged(turn(f"T-{number}")) for number in range(1, 4)))
+        assert until(stream, "rows").data == {"count": 3, "words": "새 회차 3개 보기"}
+        put(engine, *(judged(turn(f"T-{number}")) for number in range(4, 9)))
+        assert until(stream, "rows").data == {"count": 4, "words": "새 회차 4개 이상 보기"}
