@@ -96,6 +96,7 @@ class Pending(NamedTuple):
 
 
 NOTHING_PENDING: Final = Pending(0, 0)
+_ROWS_READ: Final = 50_000
 # Of which turns the queues are; names are gathered over turns and are no part of this.
 _OF_TURNS: Final[dict[ReviewQueue, ColumnElement[bool]]] = {
     ReviewQueue.FORBIDDEN_TOPICS: TURN_ROWS.c.verdict == queries.GROUPS[0],
@@ -115,12 +116,18 @@ def turns_of(
     connection: Connection, queue: ReviewQueue, filters: Filters, last_row: int | None = None
 ) -> Iterator[Candidate]:
     """Yield the turns of a queue whose items are turns: shown, asked for, and no newer than a row."""
-    columns = (TURN_ROWS.c.session_id, TURN_ROWS.c.turn_id, TURN_ROWS.c.character_id, TURN_ROWS.c.verdict_id)
+    columns = (TURN_ROWS.c.place, *(TURN_ROWS.c[name] for name in Candidate._fields[1:]))
     statement = select(*columns).where(*queries.shown(connection, filters), _OF_TURNS[queue])
     if last_row is not None:
         statement = statement.where(TURN_ROWS.c.id <= last_row)
-    for session_id, turn_id, character_id, verdict_id in connection.execute(statement):
-        yield Candidate(key_of(session_id, turn_id), character_id, session_id, turn_id, verdict_id)
+    statement = statement.order_by(TURN_ROWS.c.place).limit(_ROWS_READ)
+    part = connection.execute(statement).all()
+    while part:  # part by part, for there may be more of them than memory is to hold
+        for row in part:
+            yield Candidate(key_of(row.session_id, row.turn_id), *row[1:])
+        if len(part) < _ROWS_READ:
+            return
+        part = connection.execute(statement.where(TURN_ROWS.c.place > part[-1].place)).all()
 
 
 def picked(candidates: Iterable[Candidate], seed: int, size: int) -> tuple[list[Candidate], int]:

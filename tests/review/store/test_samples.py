@@ -87,6 +87,16 @@ def test_both_databases_draw_what_the_keys_alone_say(engine: Engine) -> None:
     assert keys(items) == [key_of(f"S-{number % 4}", f"T-{number}") for number in (0, 30, 1, 13, 58)]
 
 
+@pytest.mark.parametrize("rows", [1, 7, 30, 31])
+def test_a_queue_is_read_part_by_part_to_its_end(engine: Engine, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(engine, *(touched(number) for number in range(30)))
+    with reading(engine) as connection:
+        whole = set(samples.turns_of(connection, FORBIDDEN, NO_FILTERS))
+        monkeypatch.setattr(samples, "_ROWS_READ", rows)
+        parts = list(samples.turns_of(connection, FORBIDDEN, NO_FILTERS))
+    assert (len(parts), set(parts)) == (30, whole)
+
+
 def test_a_sample_is_no_larger_than_what_there_is(engine: Engine) -> None:
     put(engine, *(touched(number) for number in range(3)))
     sample, items = drawn(engine, Plan(FORBIDDEN, 7))
