@@ -13,7 +13,7 @@ from service.profiles import read_profiles
 from service.review.loading.files import File, Files
 from service.review.loading.sample import CHARACTER, load_sample
 from service.review.loading.uploading import Bench, load
-from service.review.store import loads, queries
+from service.review.store import brought, loads
 from service.review.store.batch import Batch, CardChange, Judged, LexiconChange, RefusedTurn
 from service.review.store.opening import reading, writing
 from service.review.store.tables import CARDS, LEXICONS, TURN_ROWS
@@ -140,7 +140,7 @@ def test_a_card_that_verdicts_name_stays_when_its_load_is_gone(engine: Engine, t
     assert done.judged == 1
     loads.sweep(engine)
     with reading(engine) as connection:
-        assert not queries.is_sample(connection)
+        assert not brought.is_sample(connection)
     assert isinstance(asked(engine, "T-1"), Explained)
 
 

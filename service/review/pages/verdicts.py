@@ -22,7 +22,7 @@ from service.review.pages.links import Form, events_href, export_href, filters_o
 from service.review.pages.spikes import banners
 from service.review.pages.turns import opened
 from service.review.pages.view import language_of
-from service.review.store import queries
+from service.review.store import brought, queries
 from service.review.store.arriving import mark
 from service.review.store.loads import LoadState
 from service.review.store.opening import reading, writing
@@ -200,11 +200,11 @@ def column(desk: Desk, request: Request, connection: Connection) -> Beside:
     """Return the column that is always in sight."""
     counts = queries.counts(connection, queries.NO_FILTERS)
     judged = sum(count for name, count in counts.items() if name != REFUSED)
-    report = queries.evaluation(connection)
+    report = brought.evaluation(connection)
     found = None if report is None else grading(report.report, desk.view.time(report.at_ms) or "", report.who)
     return beside(language_of(request), judged, queries.held_back(connection), found)
 
 
 def _is_sample(connection: Connection) -> bool:
     """Tell whether what is shown is the sample; whatever else is written takes its place."""
-    return {load.kind for load in queries.loads(connection) if load.state == LoadState.DONE} == {SAMPLE}
+    return {load.kind for load in brought.loads(connection) if load.state == LoadState.DONE} == {SAMPLE}
