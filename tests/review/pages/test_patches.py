@@ -245,13 +245,18 @@ def test_the_file_that_is_given_stays_in_the_file_that_comes_out(tmp_path: Path)
     judging = JudgingSettings(profile="extended", profile_file=given)
     with opened(settings, judging) as app:
         client = TestClient(app, base_url="http://127.0.0.1", headers={"Sec-Fetch-Site": "same-origin"})
-        loaded(client, **FILES)
+        turns = lines(*TURNS, off(11, "오늘은 쉬겠사옵."))
+        loaded(client, **FILES | {"turns": ("turns.jsonl", turns)})
         draw(client, "mixed_speech")
-        decide(client, 1, "polite", ("네여", "존댓말"))
+        decide(client, 1, "polite", ("네여", "존댓말"), ("사옵", "존댓말"))
+        preview = client.get("/review/endings?preview=1").text
+        assert "12회차 가운데 1회차가 뒤집힙니다" in preview
+        assert "설정대로 말함에서 벗어남" in preview
+        assert '<a class="id" href="/turn?session=S-11&amp;turn=T-11">T-11</a>' in preview
         file = tmp_path / "words.toml"
         file.write_bytes(client.get("/review/endings/file").content)
         assert "기본 프로필은" not in client.get("/review/endings").text
-    assert [each.form for each in read_words(file).endings.add] == ["삼", "네여"]
+    assert [each.form for each in read_words(file).endings.add] == ["삼", "네여", "사옵"]
 
 
 @pytest.fixture
