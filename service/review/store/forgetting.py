@@ -5,6 +5,7 @@ over, for topics are read again from their beginning now and then; a turn of aft
 """
 
 import secrets
+import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
@@ -14,6 +15,7 @@ import orjson
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 from sqlalchemy import text as sql
 
+from schemas.spike import SpikeRecord
 from schemas.summary import SummaryRecord
 from service.review.store.adding import add
 from service.review.store.batch import Batch, Judged, RefusedTurn
@@ -93,22 +95,28 @@ def scrub(engine: Engine, most_bytes: int = MOST_COMPACTED_BYTES) -> bool:
     try:
         cursor = raw.cursor()
         (size,) = cursor.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()
-        if size <= most_bytes:
-            cursor.execute("VACUUM")
+        is_new = size <= most_bytes
+        if is_new:
+            try:
+                cursor.execute("VACUUM")
+            except sqlite3.OperationalError:  # others wrote all the time, or there is no room for a second file
+                is_new = False
         (busy, _, _) = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     finally:
         raw.close()
-    return size <= most_bytes and not busy
+    return is_new and not busy
 
 
 def without_forgotten(connection: Connection, batch: Batch) -> Batch:
     """Return a batch without the records of forgotten sessions from before they were forgotten.
 
-    A summary has no time: of such a session it stays where its verdict is there, or comes with it.
+    A summary has no time: of such a session it stays where its verdict is there, or comes with it. A spike stays; it
+    names no such session.
     """
     salt = connection.scalar(select(FORGETTING_SALT.c.salt))
     named = {each.turn.session_id for each in batch.judged} | {each.turn.session_id for each in batch.refused}
     named |= {each["session_id"] for each in batch.summaries}
+    named |= {each["session_id"] for spike in batch.spikes for each in spike["turns"]}
     if salt is None or not named:
         return batch
     hashes = {session: _hashed(salt, kept(session)) for session in named}
@@ -124,6 +132,7 @@ def without_forgotten(connection: Connection, batch: Batch) -> Batch:
         judged=judged,
         refused=[each for each in batch.refused if _is_later(each, forgotten_ms)],
         summaries=_of_known(connection, batch.summaries, forgotten_ms, {each.verdict_id for each in judged}),
+        spikes=[_unnamed(each, forgotten_ms) for each in batch.spikes],
     )
 
 
@@ -151,6 +160,12 @@ def _hashed(salt: str, session: str) -> str:
 def _is_later(version: Judged | RefusedTurn, forgotten_ms: dict[str, int]) -> bool:
     at_ms = version.judged_ms if version.occurred_ms is None else version.occurred_ms
     return at_ms > forgotten_ms.get(version.turn.session_id, at_ms - 1)
+
+
+def _unnamed(spike: SpikeRecord, forgotten_ms: dict[str, int]) -> SpikeRecord:
+    """Return a spike that names no session forgotten after it."""
+    turns = [each for each in spike["turns"] if spike["at"] > forgotten_ms.get(each["session_id"], spike["at"] - 1)]
+    return {**spike, "turns": turns}
 
 
 def _of_known(

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from schemas.spike import MOST_TURNS, SpikeRecord, SpikeState
 from service.review.store.keeping import kept
-from service.review.store.tables import SPIKE_TURNS, SPIKES
+from service.review.store.tables import SPIKE_TURNS, SPIKES, TURN_ROWS
 
 
 class OpenSpike(NamedTuple):
@@ -53,14 +53,19 @@ def write_spikes(connection: Connection, spikes: Iterable[SpikeRecord]) -> None:
 
 
 def open_spikes(connection: Connection, limit: int) -> tuple[list[OpenSpike], int]:
-    """Return the spikes that go on, the newest first, up to `limit`, and how many there are."""
+    """Return the spikes that go on, the newest first, up to `limit`, and how many there are.
+
+    Of their turns those that can be shown.
+    """
     goes_on = SPIKES.c.state == SpikeState.OPENED.value
     newest = (SPIKES.c.opened_ms.desc(), SPIKES.c.spike_id)
     found = [OpenSpike(*each) for each in connection.execute(select(*_COLUMNS).where(goes_on).order_by(*newest))]
     ids = [each.spike_id for each in found[:limit]]
     turns: dict[str, list[tuple[str, str]]] = {spike_id: [] for spike_id in ids}
     if ids:
-        named = select(SPIKE_TURNS).where(SPIKE_TURNS.c.spike_id.in_(ids)).order_by(SPIKE_TURNS.c.number)
+        same = (TURN_ROWS.c.session_id == SPIKE_TURNS.c.session_id) & (TURN_ROWS.c.turn_id == SPIKE_TURNS.c.turn_id)
+        there = select(TURN_ROWS.c.id).where(same, TURN_ROWS.c.place.is_not(None)).exists()
+        named = select(SPIKE_TURNS).where(SPIKE_TURNS.c.spike_id.in_(ids), there).order_by(SPIKE_TURNS.c.number)
         for one in connection.execute(named):
             turns[one.spike_id].append((one.session_id, one.turn_id))
     return [each._replace(turns=tuple(turns[each.spike_id])) for each in found[:limit]], len(found)

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, func, select
 
-from review.store.desk import spike
+from review.store.desk import judged, spike, turn
+from review.store.desk import put as put_rows
 from schemas.spike import SpikeRecord
 from service.review.store.batch import Batch
+from service.review.store.forgetting import forget
 from service.review.store.opening import reading, writing
 from service.review.store.spikes import OpenSpike, open_ids, open_spikes
 from service.review.store.tables import POSITIONS, SPIKE_TURNS, SPIKES
@@ -30,6 +32,9 @@ def going_on(engine: Engine, limit: int = 10) -> list[OpenSpike]:
 
 def test_a_spike_is_shown_with_its_turns_until_it_closes(engine: Engine) -> None:
     put(engine, spike())
+    (found,) = going_on(engine)
+    assert found.turns == ()  # a turn that is not there is no way to it
+    put_rows(engine, judged(turn("T-1", "S-2")), judged(turn("T-1", "S-1")))
     (found,) = going_on(engine)
     assert found.turns == (("S-1", "T-1"), ("S-2", "T-1"))
     assert (found.topic, found.observed, found.exposure, found.ratio) == ("현실 정치", 9, 100, 9.0)
@@ -78,7 +83,8 @@ def test_the_newest_come_first_and_the_rest_is_counted(engine: Engine) -> None:
 def test_what_is_odd_is_kept_as_far_as_it_can_be(engine: Engine, changes: dict[str, Any]) -> None:
     put(engine, spike(**changes))
     (found,) = going_on(engine)
-    assert len(found.turns) <= 5
+    with reading(engine) as connection:
+        assert (connection.scalar(select(func.count()).select_from(SPIKE_TURNS)) or 0) <= 5
     assert len(found.topic) < 200
     assert "\x00" not in (found.character_id or "")
 
@@ -95,3 +101,13 @@ def test_spikes_and_positions_are_written_together(engine: Engine) -> None:
     put(engine, spike())
     with reading(engine) as connection:
         assert connection.scalar(select(POSITIONS.c.next_offset)) == 1
+
+
+def test_a_spike_names_no_session_that_was_forgotten_after_it(engine: Engine) -> None:
+    put_rows(engine, judged(turn("T-1", "S-2")), judged(turn("T-1", "S-1")))
+    put(engine, spike())
+    forget(engine, ["S-1"], 5_000)
+    put(engine, spike(at=3_000), spike("b2", at=6_000))
+    with reading(engine) as connection:
+        named = connection.execute(select(SPIKE_TURNS.c.spike_id, SPIKE_TURNS.c.session_id)).all()
+    assert sorted(map(tuple, named)) == [("a1", "S-2"), ("b2", "S-1"), ("b2", "S-2")]
