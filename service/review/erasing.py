@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, func, insert, select
 
 from service.forget import Receipt, staying
 from service.forget import forget as tell_workers
-from service.review.store import forgetting
+from service.review.store import forgetting, names
 from service.review.store.forgetting import Session, sessions_of
 from service.review.store.keeping import kept
 from service.review.store.opening import reading, writing
@@ -57,6 +57,8 @@ def erase(
         sessions = asked(connection, session, character).sessions
     partitions = None if kafka is None else tell_workers(kafka, (each.own for each in sessions))
     removed = forgetting.forget(engine, [each.kept for each in sessions], now_ms)
+    with writing(engine) as connection:
+        removed += names.forget_unnamed(connection)
     is_clean = forgetting.scrub(engine, most_bytes)
     receipt = Receipt(
         now_ms, who, session, character, len(sessions), partitions, dict(removed), staying(kafka is not None, is_clean)

@@ -5,19 +5,22 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 import orjson
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from schemas.nfc import nfc
 from schemas.verdict import VerdictWord
+from service.metrics import ReviewQueue
 from service.review.store import queries
+from service.review.store.keeping import kept
 from service.review.store.queries import Filters
 from service.review.store.samples import Candidate, key_of
-from service.review.store.tables import TURN_ROWS
+from service.review.store.tables import DECISIONS, SAMPLE_ITEMS, SAMPLES, TURN_ROWS
 
 # A name off canon makes a turn's verdict this, or one that comes before it.
 _WORDS: Final = (VerdictWord.FORBIDDEN.value, VerdictWord.OFF_CANON.value)
 MOST_ROWS: Final = 50_000
 CONTEXTS: Final = 3
+_TOGETHER: Final = 500
 
 
 class Name(NamedTuple):
@@ -76,6 +79,28 @@ def candidates(connection: Connection, filters: Filters, last_row: int | None) -
 def name_of(key: str) -> Name:
     """Return the name that an item is about."""
     return Name(*orjson.loads(key))
+
+
+def forget_unnamed(connection: Connection) -> Counter[str]:
+    """Remove the items, and the answers to them, of names that no turn names any more; return how many went."""
+    columns = (SAMPLE_ITEMS.c.id, SAMPLE_ITEMS.c.key)
+    joined = SAMPLE_ITEMS.join(SAMPLES, SAMPLES.c.id == SAMPLE_ITEMS.c.sample_id)
+    of_names = SAMPLES.c.queue == ReviewQueue.OFF_CANON_NAMES.value
+    by_character: dict[str, list[tuple[int, Name]]] = {}
+    for row in connection.execute(select(*columns).select_from(joined).where(of_names)):
+        name = name_of(row.key)
+        by_character.setdefault(name.character_id, []).append((row.id, name))
+    gone = Counter[str]()
+    for character, items in by_character.items():
+        of_character = (TURN_ROWS.c.character_id == kept(character), TURN_ROWS.c.verdict.in_(_WORDS))
+        rows = connection.scalars(select(TURN_ROWS.c.off_canon).where(*of_character).distinct())
+        named = {name for row in rows for name in _names(row)}
+        loose = [number for number, name in items if name.name not in named]
+        for start in range(0, len(loose), _TOGETHER):
+            part = loose[start : start + _TOGETHER]
+            gone["decisions"] += connection.execute(delete(DECISIONS).where(DECISIONS.c.item_id.in_(part))).rowcount
+            gone["sample_items"] += connection.execute(delete(SAMPLE_ITEMS).where(SAMPLE_ITEMS.c.id.in_(part))).rowcount
+    return +gone
 
 
 def _names(off_canon: str | None) -> Iterable[str]:
