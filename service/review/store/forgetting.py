@@ -38,6 +38,8 @@ _HASH_BYTES: Final = 16
 REMOVED: Final = ("turn_rows", "summaries", "sample_items", "decisions", "spike_turns", "accesses", "filters")
 # A larger file is not written anew without being asked to: it takes minutes, and as much room once more.
 MOST_COMPACTED_BYTES: Final = 1024**3
+# How long a file that others read or write is waited for.
+_PATIENCE_MS: Final = 10_000
 # Sessions whose rows are removed in one transaction.
 _TOGETHER: Final = 20
 _SPACE: Final = (
@@ -94,6 +96,7 @@ def scrub(engine: Engine, most_bytes: int = MOST_COMPACTED_BYTES) -> bool:
     raw = engine.raw_connection()
     try:
         cursor = raw.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
         (size,) = cursor.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()
         is_new = size <= most_bytes
         if is_new:
@@ -103,6 +106,7 @@ def scrub(engine: Engine, most_bytes: int = MOST_COMPACTED_BYTES) -> bool:
                 is_new = False
         (busy, _, _) = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     finally:
+        raw.invalidate()  # and with it how long it waits
         raw.close()
     return is_new and not busy
 

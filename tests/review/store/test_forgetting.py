@@ -100,7 +100,7 @@ def test_nothing_is_left_of_a_session_in_any_table(engine: Engine) -> None:
     assert forget(engine, [MINE], 6_000) == Counter()
 
 
-def test_the_text_is_in_no_file_of_sqlite_any_more(tmp_path: Path) -> None:
+def test_the_text_is_in_no_file_of_sqlite_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def found(*wanted: str) -> list[str]:
         whole = b"".join(file.read_bytes() for file in tmp_path.iterdir())
         return [each for each in wanted if each.encode() in whole]
@@ -112,6 +112,12 @@ def test_the_text_is_in_no_file_of_sqlite_any_more(tmp_path: Path) -> None:
         words = " ".join(("cc3dgace0", "ace0gc758"))
         assert found(SAID, MINE) == [SAID, MINE]
         forget(engine, [MINE], 5_000)
+        assert not scrub(engine, 0)
+        assert found(SAID) == []
+        monkeypatch.setattr(forgetting, "_PATIENCE_MS", 100)
+        with engine.connect() as reader:  # whoever reads is not in the way, but keeps the log
+            reader.execute(select(TURN_ROWS.c.id).limit(1)).all()
+            assert not scrub(engine)
         assert scrub(engine)
         assert found(SAID, MINE, "달빛", "창고의") == []
         with reading(engine) as connection:
