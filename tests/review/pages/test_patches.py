@@ -19,8 +19,9 @@ from service.files.readers import read_cards
 from service.profiles.words import read_words
 from service.review.pages.serving import opened
 from service.review.pages.settings import PageSettings
+from service.review.store import publications
 from service.review.store.opening import opened as database
-from service.review.store.opening import reading
+from service.review.store.opening import reading, writing
 from service.review.store.reference import present_card
 from service.review.store.tables import ACCESSES
 from service.scan import held
@@ -341,6 +342,27 @@ def test_a_card_that_changed_meanwhile_is_left_alone(live: tuple[TestClient, Wor
     assert take_back(client, 2).status_code == 409
     assert canon(settings) == ["다른 이가 적음"]
     assert "게시함" in client.get("/review/cards").text
+
+
+@pytest.mark.needs("kafka")
+@pytest.mark.parametrize("arrived", [False, True])
+def test_a_publication_that_broke_off_is_seen_and_taken_back(
+    live: tuple[TestClient, World, KafkaSettings], tmp_path: Path, arrived: bool
+) -> None:
+    client, one, settings = live
+    after = CARD | {"canon_entities": ["모래성"]}
+    put(one, settings)
+    cards = (json.dumps(CARD), json.dumps(after))
+    made_from = json.dumps({"names": ["모래성"], "samples": [1], "answered_by": ["여울"]})
+    with database(f"sqlite:///{tmp_path / 'page.db'}") as engine, writing(engine) as connection:
+        number = publications.begin(connection, "나무", cards, made_from, "여울", 1_000)
+        if arrived:
+            publications.note_held(connection, number, was_held=True)
+    if arrived:
+        put(one, settings, canon_entities=["모래성"])
+    assert "중간에 끊김" in client.get("/review/cards").text
+    assert "되돌림" in take_back(client, number).text
+    assert canon(settings) == CARD["canon_entities"]
 
 
 @pytest.mark.needs("kafka")
