@@ -146,7 +146,11 @@ def test_a_login_leads_back_and_a_logout_ends_it(guarded: TestClient) -> None:
 
 @pytest.mark.parametrize(
     ("token", "rights"),
-    [(READER, {"read"}), (REVIEWER, {"read", "upload", "review"}), (ADMIN, {"read", "upload", "review", "administer"})],
+    [
+        (READER, {"read"}),
+        (REVIEWER, {"read", "upload", "review"}),
+        (ADMIN, {"read", "upload", "review", "export", "administer"}),
+    ],
 )
 def test_a_role_gets_what_it_may_and_no_more(guarded: TestClient, token: str, rights: set[str]) -> None:
     log_in(guarded, token)
@@ -167,7 +171,7 @@ def test_who_opened_whose_chats_is_written_down(guarded: TestClient) -> None:
     text = guarded.get("/accesses").text
     session = re.search(r"session=([^&]+)", href)
     assert session is not None
-    assert f"<td>haru</td><td>{session[1]}</td>" in text
+    assert f"<td>haru</td><td>회차 열람</td><td>{session[1]}</td>" in text
 
 
 @pytest.mark.parametrize(("path", "size"), [("/look", 70_000), ("/uploads", 3_000_000), ("/evaluation", 3_000_000)])
