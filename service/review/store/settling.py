@@ -92,7 +92,9 @@ _OF_LOAD: Final = """
 # From the turns that are settled to their rows, never the other way: SQLite takes a CROSS JOIN in the order it is
 # written, and PostgreSQL is to look rows up instead of reading all of them.
 _LOOK_UP: Final = "SELECT " + ", ".join(
-    f"set_config('enable_{way}', :value, true)" for way in ("hashjoin", "mergejoin", "seqscan")
+    [f"set_config('enable_{way}', :value, true)" for way in ("hashjoin", "mergejoin", "seqscan")]
+    # What is ruled out is reckoned so dear that every statement would be compiled first, which takes half a second.
+    + ["set_config('jit', 'off', true)"]
 )
 
 

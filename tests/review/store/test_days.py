@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 
 import pytest
@@ -10,11 +11,11 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, delete, select
 from sqlalchemy import text as sql
 
-from review.store.desk import batch, judged, put, refused, turn
+from review.store.desk import Version, batch, judged, put, refused, turn
 from schemas.verdict import VerdictWord
 from service.review.store import days, loads
 from service.review.store.days import NO_DAY, Count, Period, Total
-from service.review.store.opening import opened, reading, writing
+from service.review.store.opening import reading, writing
 from service.review.store.tables import DAY_TALLIES, LOADS, TURN_ROWS
 from service.review.store.writing import write
 
@@ -83,30 +84,34 @@ VERSIONS = st.tuples(
 @given(steps=st.lists(st.tuples(st.lists(VERSIONS, max_size=4), st.booleans()), max_size=5))
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_counts_stay_those_of_the_rows(
-    steps: list[tuple[list[tuple[int, VerdictWord | None, int, int | None, bool]], bool]], new_url: Any
+    steps: list[tuple[list[tuple[int, VerdictWord | None, int, int | None, bool]], bool]], engine: Engine
 ) -> None:
-    with opened(new_url()) as engine:
-        at_ms = 0
-        for some, taken_back in steps:
-            of_file = [version(one) for one in some if one[4]]
-            put(engine, *(version(one) for one in some if not one[4]))
-            if of_file:
-                at_ms += 20 * HOUR
-                load_id = loads.begin(engine, "upload", "x", "me", at_ms)
-                assert load_id is not None
-                with writing(engine) as connection:
-                    write(connection, batch(*of_file), load_id)
-                loads.finish(engine, load_id, {}, at_ms)
-                days_hold(engine)
-                if taken_back:
-                    loads.undo(engine, load_id, "me", at_ms)
+    # Each example has sessions of its own in one database.
+    session = f"S-{next(_NUMBERS)}"
+    at_ms = 0
+    for some, taken_back in steps:
+        put(engine, *(version(one, session) for one in some if not one[4]))
+        of_file = [version(one, session) for one in some if one[4]]
+        if of_file:
+            at_ms += 20 * HOUR
+            load_id = loads.begin(engine, "upload", "x", "me", at_ms)
+            assert load_id is not None
+            with writing(engine) as connection:
+                write(connection, batch(*of_file), load_id)
+            loads.finish(engine, load_id, {}, at_ms)
             days_hold(engine)
+            if taken_back:
+                loads.undo(engine, load_id, "me", at_ms)
+        days_hold(engine)
 
 
-def version(one: tuple[int, VerdictWord | None, int, int | None, bool]) -> Any:
+_NUMBERS = count()
+
+
+def version(one: tuple[int, VerdictWord | None, int, int | None, bool], session: str) -> Version:
     number, word, judged_ms, occurred_ms, of_file = one
-    of, when = turn(f"T-{number}", model_id=f"m{judged_ms}"), None if of_file else occurred_ms
-    position = hash((word, judged_ms, occurred_ms, of_file)) % 1_000_000
+    of, when = turn(f"T-{number}", session, model_id=f"m{judged_ms}"), None if of_file else occurred_ms
+    position = MOMENTS.index(when) * 100 + judged_ms * 10 + of_file if when in MOMENTS else judged_ms
     if word is None:
         return refused(of, judged_ms=judged_ms, occurred_ms=when, position=position)
     topic = "내기" if word is FORBIDDEN else None
