@@ -19,11 +19,12 @@ from service.settings import KafkaSettings
 
 
 class Streams:
-    """How many readers are told what comes as it comes, in this process."""
+    """How many readers are told what comes as it comes, in this process, and whether the database was away just now."""
 
     def __init__(self) -> None:
         """Begin with none."""
         self.open = 0
+        self.is_away = False
 
 
 class Desk(NamedTuple):

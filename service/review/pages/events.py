@@ -4,6 +4,7 @@ Server-sent events (issue 8, item 4). Each carries in its id how far the rows we
 back goes on from there. Whoever asked is looked at again every second: a login that ended, ends this too.
 """
 
+import logging
 import re
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -12,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import anyio
 import orjson
 from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
@@ -30,6 +32,8 @@ from service.review.store.opening import reading
 from service.review.store.queries import Filters
 from service.review.store.spikes import open_ids
 from service.review.words import said
+
+logger = logging.getLogger(__name__)
 
 MOST_CLIENTS: Final = 100
 PING_S: Final = 15
@@ -86,7 +90,15 @@ async def _told(desk: Desk, request: Request, filters: Filters, seen: Seen) -> A
             if not _is_in(desk, request):
                 yield ServerSentEvent("{}", event="end")
                 return
-            news, seen = await run_in_threadpool(_look, desk, request, filters, seen)
+            try:
+                news, seen = await run_in_threadpool(_look, desk, request, filters, seen)
+            except (SQLAlchemyError, OSError) as error:
+                # Every reader meets it at once, and once is enough for the log.
+                if not desk.streams.is_away:
+                    logger.warning("events: the database cannot be read (%s); trying again", type(error).__name__)
+                news, desk.streams.is_away = {}, True
+            else:
+                desk.streams.is_away = False
             for name, data in news.items():
                 yield ServerSentEvent(orjson.dumps(data).decode(), event=name, id=seen.id)
             await anyio.sleep(TICK_S)
@@ -109,7 +121,9 @@ def _look(desk: Desk, request: Request, filters: Filters, seen: Seen) -> tuple[d
     with reading(desk.engine) as connection:
         if seen.mark is not None and not seen.is_other:
             seen = _counted(connection, filters, seen.mark, seen)
-        shown, going_on = banners(connection, desk.view, language).shown, sorted(open_ids(connection))
+        now_ms = time.time_ns() // 1_000_000
+        shown = banners(connection, desk.view, language, now_ms).shown
+        going_on = sorted(open_ids(connection, now_ms))
     if seen.is_other:
         now["rows"] = {"count": None, "words": said(language, "news_other")}
     elif seen.rows:

@@ -39,9 +39,9 @@ class Banners(NamedTuple):
     more: int
 
 
-def banners(connection: Connection, view: View, language: str) -> Banners:
+def banners(connection: Connection, view: View, language: str, now_ms: int) -> Banners:
     """Return the spikes that go on."""
-    found, count = open_spikes(connection, MOST)
+    found, count = open_spikes(connection, MOST, now_ms)
     return Banners([banner(each, view, language) for each in found], count - len(found))
 
 

@@ -1,5 +1,6 @@
 """The verdicts: the list in groups, a turn opened, and what failed a check."""
 
+import time
 from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
@@ -83,7 +84,7 @@ def listing(desk: Desk, request: Request, form: FormData) -> Response:
         choices = queries.choices(connection)
         is_sample = _is_sample(connection)
         context = column(desk, request, connection)
-        seen, shown = mark(connection), banners(connection, desk.view, language)
+        seen, shown = mark(connection), banners(connection, desk.view, language, time.time_ns() // 1_000_000)
     if filters.session or filters.search:
         what = accesses.What.LIST if filters.session else accesses.What.SEARCH
         with writing(desk.engine) as connection:

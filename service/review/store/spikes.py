@@ -1,9 +1,10 @@
 """Spikes of forbidden topics: each as it stands now, and those that go on (issue 8, item 4)."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
 from schemas.spike import MOST_TURNS, SpikeRecord, SpikeState
 from service.review.store.keeping import kept
@@ -27,6 +28,8 @@ class OpenSpike(NamedTuple):
     turns: tuple[tuple[str, str], ...] = ()
 
 
+# A spike whose end was lost is shown no longer than this after the last that was told of it.
+SILENT_MS: Final = 25 * 3_600_000
 _COLUMNS: Final = tuple(SPIKES.c[name] for name in OpenSpike._fields[:-1])
 
 
@@ -52,12 +55,12 @@ def write_spikes(connection: Connection, spikes: Iterable[SpikeRecord]) -> None:
             connection.execute(insert(SPIKE_TURNS), named)
 
 
-def open_spikes(connection: Connection, limit: int) -> tuple[list[OpenSpike], int]:
+def open_spikes(connection: Connection, limit: int, now_ms: int) -> tuple[list[OpenSpike], int]:
     """Return the spikes that go on, the newest first, up to `limit`, and how many there are.
 
-    Of their turns those that can be shown.
+    One that was not told of for 25 hours goes on no longer. Of their turns those that can be shown.
     """
-    goes_on = SPIKES.c.state == SpikeState.OPENED.value
+    goes_on = _goes_on(now_ms)
     newest = (SPIKES.c.opened_ms.desc(), SPIKES.c.spike_id)
     found = [OpenSpike(*each) for each in connection.execute(select(*_COLUMNS).where(goes_on).order_by(*newest))]
     ids = [each.spike_id for each in found[:limit]]
@@ -71,9 +74,21 @@ def open_spikes(connection: Connection, limit: int) -> tuple[list[OpenSpike], in
     return [each._replace(turns=tuple(turns[each.spike_id])) for each in found[:limit]], len(found)
 
 
-def open_ids(connection: Connection) -> frozenset[str]:
+def open_ids(connection: Connection, now_ms: int) -> frozenset[str]:
     """Return which spikes go on."""
-    return frozenset(connection.scalars(select(SPIKES.c.spike_id).where(SPIKES.c.state == SpikeState.OPENED.value)))
+    return frozenset(connection.scalars(select(SPIKES.c.spike_id).where(_goes_on(now_ms))))
+
+
+def remove_before(connection: Connection, before_ms: int) -> Counter[str]:
+    """Remove the spikes that nothing was told of since a time, with their turns; return how many went."""
+    old = SPIKES.c.at_ms < before_ms
+    of_old = SPIKE_TURNS.c.spike_id.in_(select(SPIKES.c.spike_id).where(old))
+    turns = connection.execute(delete(SPIKE_TURNS).where(of_old)).rowcount
+    return +Counter(spike_turns=turns, spikes=connection.execute(delete(SPIKES).where(old)).rowcount)
+
+
+def _goes_on(now_ms: int) -> ColumnElement[bool]:
+    return (SPIKES.c.state == SpikeState.OPENED.value) & (SPIKES.c.at_ms > now_ms - SILENT_MS)
 
 
 def _newness(record: SpikeRecord) -> tuple[bool, int]:

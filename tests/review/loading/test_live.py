@@ -19,7 +19,7 @@ from sqlalchemy.exc import OperationalError
 
 from brokers import KafkaBroker
 from deciding import CARD, LEXICON, Row, outcomes, turn
-from review.store.desk import spike
+from review.store.desk import SPIKED_MS, spike
 from rules.profile import SEED
 from schemas.refusal import Reason
 from service.records import card_record, entry_record
@@ -310,7 +310,7 @@ def test_a_spike_opens_and_closes_and_its_position_is_kept(made: World, engine: 
 
     def open_now() -> list[str]:
         with reading(engine) as connection:
-            return [each.topic for each in open_spikes(connection, 5)[0]]
+            return [each.topic for each in open_spikes(connection, 5, SPIKED_MS)[0]]
 
     def send(record: Any) -> None:
         made.send(topic, orjson.dumps(record), "현실 정치".encode())
@@ -321,7 +321,7 @@ def test_a_spike_opens_and_closes_and_its_position_is_kept(made: World, engine: 
         made.send(topic, b"{}", b"k")
         wait_for("the spike", lambda: open_now() == ["현실 정치"])
         wait_for("what is none", lambda: follower.state().passed_over == 1)
-    send(spike(state="closed", at=9_000))
+    send(spike(state="closed", at=SPIKED_MS + 1))
     send(spike())
     with following(made, engine) as follower:
         wait_for("its end", lambda: open_now() == [] and follower.state().lag == 0)

@@ -1,7 +1,9 @@
 """What comes is told as it comes: rows by the filters of the address, spikes, the header; to whom may see it."""
 
 import json
+import logging
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import unescape
@@ -11,11 +13,13 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 from sqlalchemy import Engine
+from sqlalchemy import text as sql
 
 from review.pages.desk import FROM_US, page, served
-from review.store.desk import judged, put, spike, turn
+from review.store.desk import SPIKED_MS, judged, put, spike, turn
 from schemas.verdict import VerdictWord
 from service.review.pages import events, serving
+from service.review.pages.access import Gate
 from service.review.store import loads
 from service.review.store.batch import Batch
 from service.review.store.opening import opened, writing
@@ -107,7 +111,7 @@ def test_rows_that_fit_are_counted_as_they_come(base: str, engine: Engine) -> No
         told = until(elsewhere, "spikes").data
         assert (told["open"], [each["id"] for each in told["newest"]]) == (["a1"], ["a1"])
         with writing(engine) as connection:
-            write(connection, Batch(spikes=[spike(state="closed", at=3_000)]))
+            write(connection, Batch(spikes=[spike(state="closed", at=SPIKED_MS + 1_000)]))
         assert until(elsewhere, "spikes") == Told("spikes", "", NONE_OPEN)
 
 
@@ -267,3 +271,35 @@ def test_of_very_many_rows_it_is_enough_to_know_that_they_are(
         assert until(stream, "rows").data == {"count": 3, "words": "새 회차 3개 보기"}
         put(engine, *(judged(turn(f"T-{number}")) for number in range(4, 9)))
         assert until(stream, "rows").data == {"count": 4, "words": "새 회차 4개 이상 보기"}
+
+
+def test_while_the_database_is_away_readers_stay_and_the_log_says_it_once(
+    base: str, engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks, person = threading.Semaphore(0), Gate.person
+
+    def counted(*given: Any) -> Any:
+        looks.release()
+        return person(*given)
+
+    def renamed(old: str, new: str) -> None:
+        with writing(engine) as connection:
+            connection.execute(sql(f"ALTER TABLE {old} RENAME TO {new}"))
+
+    monkeypatch.setattr(Gate, "person", counted)
+    with caplog.at_level(logging.WARNING), listening(base + "/events") as one, listening(base + "/events") as other:
+        until(one, "spikes"), until(other, "spikes")
+        for _ in range(2):
+            renamed("spikes", "gone")
+            while looks.acquire(blocking=False):
+                pass
+            for _ in range(9):
+                assert looks.acquire(timeout=20)
+            renamed("gone", "spikes")
+            with writing(engine) as connection:
+                write(connection, Batch(spikes=[spike(f"{len(caplog.records)}")]))
+            assert [until(each, "spikes").data["open"] for each in (one, other)]
+    told = [record.getMessage() for record in caplog.records if record.name == events.__name__]
+    assert told == ["events: the database cannot be read (OperationalError); trying again"] * 2
+    ours = [record for record in caplog.records if record.name.startswith("service.")]
+    assert not [record for record in ours if record.levelno >= logging.ERROR]

@@ -1,8 +1,9 @@
 """Versions of turns of our own making, and what is shown of them."""
 
 import json
+import time
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Engine, select
 
@@ -18,6 +19,8 @@ from service.review.store.tables import TALLIES, TURN_ROWS
 from service.review.store.writing import Written, write
 
 Version = Judged | RefusedTurn
+# Spikes that were not told of for a day are shown no longer.
+SPIKED_MS: Final = time.time_ns() // 1_000_000
 
 
 def turn(turn_id: str = "T-1", session_id: str = "S", **changes: Any) -> Turn:
@@ -38,7 +41,7 @@ def refused(of: Turn, reason: Reason = Reason.UNKNOWN_CHARACTER, judged_ms: int 
     return made if made.verdict_id else made._replace(verdict_id=hashed(*of[:4], reason, made.position))
 
 
-def spike(spike_id: str = "a1", state: str = "opened", at: int = 2_000, **changes: Any) -> SpikeRecord:
+def spike(spike_id: str = "a1", state: str = "opened", at: int = SPIKED_MS, **changes: Any) -> SpikeRecord:
     record: SpikeRecord = {
         "spike_id": spike_id,
         "state": state,
