@@ -1,15 +1,16 @@
 """Exports: the rows of a list as a file, for a reason that is written down (issue 8, item 6)."""
 
+import logging
 import time
 from collections.abc import Generator
 from typing import Any, Final
 
-from anyio import CancelScope
+from anyio import CancelScope, move_on_after
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from service.review.pages import accesses
 from service.review.pages.access import Right
@@ -25,7 +26,11 @@ from service.review.store.opening import reading, writing
 from service.review.store.queries import REFUSED, Filters
 from service.review.words import said
 
+logger = logging.getLogger(__name__)
+
 MOST_REASON: Final = 500
+# What is read stands still for an export, so that whoever takes nothing for so long gets no more.
+PART_S: Final = 60.0
 _SHOWN: Final = 20
 _WORDS: Final = {
     "character": "filter_character",
@@ -68,8 +73,12 @@ def send(desk: Desk, request: Request, form: FormData) -> Response:
     return _Sent(_parts(desk, filters, Sheet(sheet), export_id), media_type=MEDIA[Sheet(sheet)], headers=headers)
 
 
+class Stalled(Exception):
+    """Whoever asked for an export takes no more of it."""
+
+
 class _Sent(StreamingResponse):
-    """Sends parts, and closes what they are read from when they are sent or the reader has gone."""
+    """Sends parts, and closes what they are read from when they are sent, or the reader has gone or takes no more."""
 
     def __init__(self, parts: Generator[bytes, None, None], **given: Any) -> None:
         super().__init__(parts, **given)
@@ -78,8 +87,16 @@ class _Sent(StreamingResponse):
         self._parts = parts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def in_time(message: Message) -> None:
+            with move_on_after(PART_S):
+                await send(message)
+                return
+            raise Stalled
+
         try:
-            await super().__call__(scope, receive, send)
+            await super().__call__(scope, receive, in_time)
+        except Stalled:
+            logger.warning("an export was broken off: nothing of it was taken for %s s", PART_S)
         finally:
             with CancelScope(shield=True):
                 await run_in_threadpool(self._parts.close)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Awaitable, Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from starlette.testclient import TestClient
 from review.pages.desk import page
 from review.store.desk import Version, judged, put, refused, turn
 from schemas.verdict import VERDICT_KEYS, VerdictWord
-from service.review.pages import app
+from service.review.pages import app, exports
 from service.review.pages.sheets import harmless
 from service.review.store.opening import opened
 
@@ -170,8 +171,27 @@ def test_a_reader_who_goes_away_ends_the_export(client: TestClient, tmp_path: Pa
         assert export(client, verdict=SPEECH).status_code == 200
 
 
-def cut_off(client: TestClient) -> None:
-    """Ask for an export as a server does, and fail when its second part is sent."""
+def test_a_reader_who_takes_nothing_more_ends_the_export_after_a_while(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine:
+        put(engine, *(judged(turn(f"X-{number}")) for number in range(2_000)))
+    monkeypatch.setattr(exports, "PART_S", 0.2)
+    cut_off(client, anyio.sleep_forever)
+    assert "보내다 끊김" in past(client)
+    assert [record.getMessage() for record in caplog.records if record.name == exports.__name__] == [
+        "an export was broken off: nothing of it was taken for 0.2 s"
+    ]
+    for _ in range(3):
+        assert export(client, verdict=SPEECH).status_code == 200
+
+
+async def gone() -> None:
+    raise ZeroDivisionError
+
+
+def cut_off(client: TestClient, at_the_second: Callable[[], Awaitable[None]] = gone) -> None:
+    """Ask for an export as a server does, and fail, or come to nothing, when its second part is sent."""
     body = b"reason=x&form=csv"
     headers = [
         (b"host", b"127.0.0.1"), (b"sec-fetch-site", b"same-origin"), (b"content-length", str(len(body)).encode()),
@@ -190,7 +210,7 @@ def cut_off(client: TestClient) -> None:
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
         if len(sent) > 3:
-            raise ZeroDivisionError
+            await at_the_second()
 
     async def call() -> None:
         whole: Any = client.app
