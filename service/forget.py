@@ -17,7 +17,8 @@ class Stays(StrEnum):
 
     `topics`: records in Kafka, until their retention; `copies`: exported files, backups and answers a model was paid
     for; `workers`: nobody was told, for no brokers were named; `page`: no database was named; `file`: bytes that the
-    database no longer uses, until it is compacted or writes over them.
+    database no longer uses, until it is compacted or writes over them; `cards`: a name that a session mentioned, where
+    somebody put it on a card from the page, until the card is written otherwise, and in the record of that publication.
     """
 
     TOPICS = "topics"
@@ -25,6 +26,7 @@ class Stays(StrEnum):
     WORKERS = "workers"
     PAGE = "page"
     FILE = "file"
+    CARDS = "cards"
 
 
 class Receipt(NamedTuple):
@@ -65,9 +67,12 @@ def forget(settings: KafkaSettings, session_ids: Iterable[str]) -> int:
     return told
 
 
-def staying(has_told: bool, is_clean: bool | None) -> list[Stays]:
-    """Return what stays; `is_clean` tells whether the database's file is, None where there is no database."""
+def staying(has_told: bool, is_clean: bool | None, *, on_cards: bool = False) -> list[Stays]:
+    """Return what stays; `is_clean` tells whether the database's file is, None where there is no database.
+
+    `on_cards` tells that a name of what was forgotten was put on a card.
+    """
     stays = [Stays.TOPICS, Stays.COPIES] if has_told else [Stays.WORKERS, Stays.TOPICS, Stays.COPIES]
     if is_clean is None:
         return [*stays, Stays.PAGE]
-    return stays if is_clean else [*stays, Stays.FILE]
+    return [*stays, *([] if is_clean else [Stays.FILE]), *([Stays.CARDS] if on_cards else [])]

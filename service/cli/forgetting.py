@@ -25,6 +25,8 @@ _STAYS: Final = {
     Stays.PAGE: "no database of a page was named, so nothing was removed from one",
     Stays.FILE: "bytes that the database no longer uses stay in its files until it writes over them; with SQLite"
     " --compact writes the file anew",
+    Stays.CARDS: "a name that was mentioned stands on a card, where somebody put it from the page, and in the record of"
+    " that; it stays until the card is written otherwise",
 }
 
 

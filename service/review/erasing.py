@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, func, insert, select
 
 from service.forget import Receipt, staying
 from service.forget import forget as tell_workers
-from service.review.store import forgetting, names
+from service.review.store import forgetting, names, publications
 from service.review.store.forgetting import Session, sessions_of
 from service.review.store.keeping import kept
 from service.review.store.opening import reading, writing
@@ -55,14 +55,14 @@ def erase(
     """
     with reading(engine) as connection:
         sessions = asked(connection, session, character).sessions
+        on_cards = bool(names.named_in(connection, [each.kept for each in sessions]) & publications.added(connection))
     partitions = None if kafka is None else tell_workers(kafka, (each.own for each in sessions))
     removed = forgetting.forget(engine, [each.kept for each in sessions], now_ms)
     with writing(engine) as connection:
         removed += names.forget_unnamed(connection)
     is_clean = forgetting.scrub(engine, most_bytes)
-    receipt = Receipt(
-        now_ms, who, session, character, len(sessions), partitions, dict(removed), staying(kafka is not None, is_clean)
-    )
+    stays = staying(kafka is not None, is_clean, on_cards=on_cards)
+    receipt = Receipt(now_ms, who, session, character, len(sessions), partitions, dict(removed), stays)
     with writing(engine) as connection:
         report = orjson.dumps(receipt._replace(session=None).record()).decode()
         row = {"at_ms": now_ms, "who": who, "character_id": kept(character), "report": report}

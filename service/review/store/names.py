@@ -1,7 +1,7 @@
 """Gather the names that are off canon over the turns that are listed: how often, and where (issue 8, item 5)."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -81,8 +81,19 @@ def name_of(key: str) -> Name:
     return Name(*orjson.loads(key))
 
 
-def forget_unnamed(connection: Connection) -> Counter[str]:
-    """Remove the items, and the answers to them, of names that no turn names any more; return how many went."""
+def named_in(connection: Connection, sessions: Sequence[str]) -> set[Name]:
+    """Return the names off canon that turns of sessions named, in any version of their verdict."""
+    found = set()
+    columns = (TURN_ROWS.c.character_id, TURN_ROWS.c.off_canon)
+    for start in range(0, len(sessions), _TOGETHER):
+        some = TURN_ROWS.c.session_id.in_([kept(each) for each in sessions[start : start + _TOGETHER]])
+        for row in connection.execute(select(*columns).where(some, TURN_ROWS.c.off_canon.is_not(None))):
+            found |= {Name(row.character_id, name) for name in _names(row.off_canon)}
+    return found
+
+
+def unnamed(connection: Connection) -> list[int]:
+    """Return the items about names that no turn names any more."""
     columns = (SAMPLE_ITEMS.c.id, SAMPLE_ITEMS.c.key)
     joined = SAMPLE_ITEMS.join(SAMPLES, SAMPLES.c.id == SAMPLE_ITEMS.c.sample_id)
     of_names = SAMPLES.c.queue == ReviewQueue.OFF_CANON_NAMES.value
@@ -90,16 +101,22 @@ def forget_unnamed(connection: Connection) -> Counter[str]:
     for row in connection.execute(select(*columns).select_from(joined).where(of_names)):
         name = name_of(row.key)
         by_character.setdefault(name.character_id, []).append((row.id, name))
-    gone = Counter[str]()
+    loose = []
     for character, items in by_character.items():
         of_character = (TURN_ROWS.c.character_id == kept(character), TURN_ROWS.c.verdict.in_(_WORDS))
         rows = connection.scalars(select(TURN_ROWS.c.off_canon).where(*of_character).distinct())
         named = {name for row in rows for name in _names(row)}
-        loose = [number for number, name in items if name.name not in named]
-        for start in range(0, len(loose), _TOGETHER):
-            part = loose[start : start + _TOGETHER]
-            gone["decisions"] += connection.execute(delete(DECISIONS).where(DECISIONS.c.item_id.in_(part))).rowcount
-            gone["sample_items"] += connection.execute(delete(SAMPLE_ITEMS).where(SAMPLE_ITEMS.c.id.in_(part))).rowcount
+        loose += [number for number, name in items if name.name not in named]
+    return loose
+
+
+def forget_unnamed(connection: Connection) -> Counter[str]:
+    """Remove the items, and the answers to them, of names that no turn names any more; return how many went."""
+    gone, loose = Counter[str](), unnamed(connection)
+    for start in range(0, len(loose), _TOGETHER):
+        part = loose[start : start + _TOGETHER]
+        gone["decisions"] += connection.execute(delete(DECISIONS).where(DECISIONS.c.item_id.in_(part))).rowcount
+        gone["sample_items"] += connection.execute(delete(SAMPLE_ITEMS).where(SAMPLE_ITEMS.c.id.in_(part))).rowcount
     return +gone
 
 

@@ -6,9 +6,11 @@ A publication is written down before it is sent, so that one which broke off in 
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
+import orjson
 from sqlalchemy import Connection, insert, select, update
 
 from service.errors import OperatorError
+from service.review.store.names import Name
 from service.review.store.tables import PUBLICATIONS
 
 # One that is under way for longer has broken off.
@@ -103,6 +105,12 @@ def publications(connection: Connection, limit: int = 50) -> list[Publication]:
     columns = [PUBLICATIONS.c[name] for name in Publication._fields]
     statement = select(*columns).order_by(PUBLICATIONS.c.id.desc()).limit(limit)
     return [_read(row) for row in connection.execute(statement)]
+
+
+def added(connection: Connection) -> set[Name]:
+    """Return the names that were ever put on a card from the page."""
+    rows = connection.execute(select(PUBLICATIONS.c.character_id, PUBLICATIONS.c.made_from))
+    return {Name(row.character_id, name) for row in rows for name in orjson.loads(row.made_from)["names"]}
 
 
 def _hold(connection: Connection, character_id: str, now_ms: int) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, Engine, delete, select
 
+from service.review.store import names, spikes
 from service.review.store.loads import SAMPLE
 from service.review.store.opening import reading, writing
 from service.review.store.removing import remove_turns
@@ -18,7 +19,8 @@ def prune(engine: Engine, before_ms: int, is_stopping: Callable[[], bool] = lamb
     """Remove turns of before a time with all that hangs on them, and what was logged before it; return what went.
 
     A turn is as old as its record; one of a file as its load, and one that no worker gave a time as its verdict. The
-    public sample stays. It may be broken off between any two parts, and is when `is_stopping` says so.
+    public sample stays. What was answered about names goes with the last turn that names them, and a spike when nothing
+    was told of it since that time. It may be broken off between any two parts, and is when `is_stopping` says so.
     """
     gone: Counter[str] = Counter()
     for old in _old(before_ms):
@@ -37,7 +39,21 @@ def prune(engine: Engine, before_ms: int, is_stopping: Callable[[], bool] = lamb
             if not removed:
                 break
             gone[table.name] += removed
+    if not is_stopping():
+        gone += _unnamed(engine)
+        with writing(engine) as connection:
+            gone += spikes.remove_before(connection, before_ms)
     return +gone
+
+
+def _unnamed(engine: Engine) -> Counter[str]:
+    """Remove items about names that nothing names, where there are any: looking for them keeps no writer waiting."""
+    with reading(engine) as connection:
+        loose = names.unnamed(connection)
+    if not loose:
+        return Counter()
+    with writing(engine) as connection:
+        return names.forget_unnamed(connection)
 
 
 def _old(before_ms: int) -> Iterator[tuple[ColumnElement[bool], ...]]:

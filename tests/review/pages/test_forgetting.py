@@ -7,11 +7,12 @@ import pytest
 
 from review.pages.desk import page, rows
 from review.store.desk import judged, put, turn
+from schemas.verdict import VerdictWord
 from service.cli import run
 from service.review.pages.access import PROXY_ROLE, PROXY_SECRET
 from service.review.pruning import Pruner
-from service.review.store import queries
-from service.review.store.opening import opened, reading
+from service.review.store import publications, queries
+from service.review.store.opening import opened, reading, writing
 from service.settings import variable_of
 
 NOW_MS = time.time_ns() // 1_000_000
@@ -44,6 +45,26 @@ def test_what_would_go_is_shown_and_then_it_goes(asked: dict[str, str], left: in
         assert "일꾼은 듣지 못했습니다" in receipts
         assert "S-나" not in receipts
         assert ("캐릭터 C" in receipts) == (asked == {"character": "C"})
+
+
+def test_a_name_that_stands_on_a_card_is_said_on_the_receipt(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = filled(tmp_path)
+    with opened(url) as engine:
+        of = turn("T-1", "S-c")
+        put(engine, judged(of, VerdictWord.OFF_CANON, off_canon_entities=["모래성"], occurred_ms=NOW_MS))
+        with writing(engine) as connection:
+            made_from = '{"names": ["모래성"], "samples": [1], "answered_by": ["여울"]}'
+            publications.begin(connection, "C", ("{}", "{}"), made_from, "여울", 1)
+    stays = "카드에 더해 발행한 것은 카드와 그 발행 기록에 남습니다"
+    with page(tmp_path) as client:
+        client.post("/forget", data={"session": "S-b", "sure": "1"})
+        assert stays not in client.get("/forget").text
+        client.post("/forget", data={"session": "S-c", "sure": "1"})
+        assert client.get("/forget").text.count(stays) == 1
+    assert run(["forget", "S-나", "--no-kafka", "--db", url]) == 0
+    assert "stands on a card" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("asked", [{}, {"session": " "}, {"session": "S", "character": "C"}])
