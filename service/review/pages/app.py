@@ -21,6 +21,7 @@ from service.review.loading.live import Follower
 from service.review.loading.uploading import Bench
 from service.review.pages import (
     accesses,
+    choosing,
     endings,
     entry,
     evaluations,
@@ -31,6 +32,7 @@ from service.review.pages import (
     names,
     patches,
     queues,
+    sampled,
     summary,
     uploads,
     verdicts,
@@ -53,7 +55,8 @@ PLACES: Final = (
     Place("/events", "GET", Right.READ, events.stream),
     Place("/review", "GET", Right.REVIEW, queues.listing),
     Place("/review/draw", "POST", Right.REVIEW, queues.draw),
-    Place("/review/sample", "GET", Right.REVIEW, queues.sample_page),
+    Place("/review/choose", "POST", Right.REVIEW, choosing.choose),
+    Place("/review/sample", "GET", Right.REVIEW, sampled.show),
     Place("/review/item", "GET", Right.REVIEW, items.item),
     Place("/review/decide", "POST", Right.REVIEW, items.decide),
     Place("/review/undo", "POST", Right.REVIEW, queues.undo),

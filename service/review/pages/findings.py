@@ -38,11 +38,14 @@ def findings(
     given: Mapping[int, list[Decision]],
     seen: Mapping[int, list[Decision]],
 ) -> Findings:
-    """Return what the answers come to; figures rest on what the reader may see, agreement on items that are done."""
+    """Return what the answers come to; figures rest on what the reader may see, agreement on items that are done.
+
+    What was chosen by hand stands for nothing but itself: it has neither a precision nor an agreement.
+    """
     by_item = [{each.answer for each in seen[item.id]} for item in items]
     counted = Counter(next(iter(answers)) for answers in by_item if len(answers) == 1)
     precision = None
-    if sample.queue in _RIGHT:
+    if sample.queue in _RIGHT and not sample.by_hand:
         right, wrong = (counted[answer] for answer in _RIGHT[sample.queue])
         precision = share(right, right + wrong)
     done = [given[item.id] for item in items if len(given.get(item.id, ())) >= sample.reviewers]
@@ -51,7 +54,7 @@ def findings(
         [(answer, counted[answer]) for answer in words],
         sum(len(answers) > 1 for answers in by_item),
         precision,
-        agreements(done, words),
+        [] if sample.by_hand else agreements(done, words),
     )
 
 

@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 from sqlalchemy import Connection
@@ -15,7 +15,6 @@ from starlette.responses import RedirectResponse, Response
 from service.metrics import ReviewQueue
 from service.review.pages.access import Right
 from service.review.pages.desk import Desk, field
-from service.review.pages.findings import findings
 from service.review.pages.links import filters_of, form_of, number
 from service.review.pages.view import View, language_of
 from service.review.store import decisions, names, queries, samples
@@ -51,6 +50,7 @@ class Listed(NamedTuple):
     of: int
     mine: int
     closed: bool
+    by_hand: bool
 
 
 def _turns(name: ReviewQueue) -> Candidates:
@@ -66,8 +66,6 @@ QUEUES: Final[Mapping[ReviewQueue, Queue]] = {
     )
 }
 _MOST_LISTED: Final = 10
-# Of fewer items in common, agreement says little, and that is said.
-_FEW: Final = 20
 # What of the filters a sample may be drawn by, with the key of its words.
 _ASKED: Final = (
     ("character", "filter_character"),
@@ -102,24 +100,30 @@ def listing_with(
             }
             for queue in QUEUES.values()
         ]
-        choices = queries.choices(connection)
+        known = queries.choices(connection)
     return desk.view.page(
         request,
         "queues.html",
         "review",
         status,
         queues=shown,
-        choices=choices,
+        known={name: [(value, value) for value in values] for name, values in known.items()},
         size=samples.DEFAULT_SIZE,
         most=samples.SIZES[-1],
         most_seed=samples.SEEDS[-1],
-        reviewers=1 if desk.gate.tokens is None and desk.gate.proxy_secret is None else 2,
+        most_choices=queries.MOST_CHOICES,
+        reviewers=reviewers_of(desk),
     )
+
+
+def reviewers_of(desk: Desk) -> int:
+    """Return how many answer an item if nobody says otherwise: two, where more than one can come in."""
+    return 1 if desk.gate.tokens is None and desk.gate.proxy_secret is None else 2
 
 
 def draw(desk: Desk, request: Request, form: FormData) -> Response:
     """Draw a sample as the form asks for it, and go to its first item."""
-    queue = _queue(field(form, "queue"))
+    queue = queue_of(field(form, "queue"))
     seed, size, reviewers = (_within(field(form, name), known) for name, known in _NUMBERS)
     if seed is None or size is None or reviewers is None:
         return listing_with(desk, request, "review_wrong_number", queue.name, 400)
@@ -133,37 +137,6 @@ def draw(desk: Desk, request: Request, form: FormData) -> Response:
     with writing(desk.engine) as connection:
         sample_id = samples.keep(connection, plan, drawn, request.state.person.name, now_ms)
     return RedirectResponse(item_href(queue, sample_id), 303)
-
-
-def sample_page(desk: Desk, request: Request, form: FormData) -> Response:
-    """Show a sample: how it was drawn, what was answered, and what that comes to; with `again`, drawn once more."""
-    person, language = request.state.person, language_of(request)
-    with reading(desk.engine) as connection:
-        sample = sample_of(connection, request.query_params.get("sample", ""))
-        queue, items = QUEUES[sample.queue], samples.items(connection, sample.id)
-        given = decisions.in_force(connection, sample.id)
-        same = _is_same(connection, sample, items) if "again" in request.query_params else None
-        listed_one = listed(connection, sample, person.name, desk.view, language)
-    seen = {each.id: decisions.visible(given.get(each.id, []), sample, person.name) for each in items}
-    own = any(each.reviewer == person.name for answers in given.values() for each in answers)
-    open_one = sample.closed_ms is None
-    return desk.view.page(
-        request,
-        "sample.html",
-        "review",
-        sample=sample,
-        listed=listed_one,
-        rows=[_row(desk.view, queue, each, seen[each.id]) for each in items],
-        findings=findings(sample, [each for each in items if each.there], given, seen),
-        same=same,
-        few=_FEW,
-        done="done" in request.query_params and not listed_one.mine,
-        next_href=item_href(queue, sample.id) if open_one and listed_one.mine else None,
-        again_href=f"{sample_href(sample.id)}&again=1",
-        may_undo=open_one and own,
-        may_close=open_one and (sample.who == person.name or person.may(Right.ADMINISTER)),
-        closed=desk.view.time(sample.closed_ms),
-    )
 
 
 def undo(desk: Desk, request: Request, form: FormData) -> Response:
@@ -242,6 +215,7 @@ def listed(connection: Connection, sample: Sample, reviewer: str, view: View, la
         len(there),
         0 if sample.closed_ms else sum(answerable(each, given.get(each.id, ()), sample, reviewer) for each in there),
         sample.closed_ms is not None,
+        sample.by_hand,
     )
 
 
@@ -268,21 +242,12 @@ def item_href(queue: Queue, sample_id: int, at: int | None = None) -> str:
     return f"{queue.path}?{urlencode({'sample': sample_id} | ({} if at is None else {'number': at}))}"
 
 
-def _row(view: View, queue: Queue, item: Item, seen: list[Decision]) -> dict[str, Any]:
-    named = names.name_of(item.key).name if queue.name is ReviewQueue.OFF_CANON_NAMES else item.turn_id
-    about = " · ".join(part for part in (item.character_id, named) if part is not None) or item.key
-    answers = [(each.reviewer, f"answer_{each.answer}", each.note, view.time(each.at_ms)) for each in seen]
-    href = item_href(queue, item.sample_id, item.number)
-    return {"number": item.number, "href": href, "about": about, "there": item.there, "answers": answers}
+def queue_of(name: str) -> Queue:
+    """Return the queue that a form names.
 
-
-def _is_same(connection: Connection, sample: Sample, items: list[Item]) -> bool:
-    found = QUEUES[sample.queue].candidates(connection, sample.filters, sample.last_row)
-    again, _ = samples.picked(found, sample.seed, sample.size)
-    return [(each.key, each.verdict_id) for each in again] == [(each.key, each.verdict_id) for each in items]
-
-
-def _queue(name: str) -> Queue:
+    Raises:
+        HTTPException: there is none; 404.
+    """
     try:
         return QUEUES[ReviewQueue(name)]
     except (ValueError, KeyError):

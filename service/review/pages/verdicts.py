@@ -174,7 +174,9 @@ def turn(desk: Desk, request: Request, form: FormData) -> Response:
     with writing(desk.engine) as connection:
         accesses.record(connection, request.state.person.name, accesses.What.TURN, row.session_id)
     with reading(desk.engine) as connection:
-        shown = opened(connection, row, list_of(query), desk.view, language_of(request), is_page=not is_part)
+        may = request.state.person.may(Right.REVIEW)
+        language = language_of(request)
+        shown = opened(connection, row, list_of(query), desk.view, language, is_page=not is_part, may_review=may)
         if is_part:
             return desk.view.page(request, "part.html", d=shown)
         context = column(desk, request, connection)

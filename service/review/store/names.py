@@ -12,7 +12,7 @@ from schemas.verdict import VerdictWord
 from service.metrics import ReviewQueue
 from service.review.store import queries
 from service.review.store.keeping import kept
-from service.review.store.queries import Filters
+from service.review.store.queries import Filters, Row
 from service.review.store.samples import Candidate, key_of
 from service.review.store.tables import DECISIONS, SAMPLE_ITEMS, SAMPLES, TURN_ROWS
 
@@ -74,6 +74,11 @@ def candidates(connection: Connection, filters: Filters, last_row: int | None) -
     """Yield every name off canon that a sample may hold."""
     for met in gather(connection, filters, last_row).names:
         yield Candidate(key_of(*met.name), met.name.character_id)
+
+
+def names_of(row: Row) -> list[Name]:
+    """Return the names off canon that the row of a turn was judged by."""
+    return [Name(row.character_id, name) for name in _names(row.off_canon)] if row.verdict in _WORDS else []
 
 
 def name_of(key: str) -> Name:

@@ -2,6 +2,8 @@
 
 Which items are drawn depends on the seed and the items' keys alone: those whose hash with the seed is smallest. The
 same rows give the same sample in any database and any order, and rows that come later change little of it.
+
+What somebody chose by hand is kept in samples of their own, for it stands for nothing but itself; see `choosing`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -53,7 +55,10 @@ class Drawn(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A sample: how it was drawn, from how many and up to which row, by whom, and who closed it."""
+    """A sample: how it was drawn, from how many and up to which row, by whom, and who closed it.
+
+    One `by_hand` was not drawn: it holds what was chosen one by one, and its seed says nothing.
+    """
 
     id: int
     queue: ReviewQueue
@@ -67,6 +72,7 @@ class Sample(NamedTuple):
     at_ms: int
     closed_ms: int | None
     closed_by: str | None
+    by_hand: bool = False
 
     @property
     def plan(self) -> Plan:
@@ -75,7 +81,10 @@ class Sample(NamedTuple):
 
 
 class Item(NamedTuple):
-    """An item of a sample, its number from 1; it is not `there` where its verdict was undone or forgotten."""
+    """An item of a sample, its number from 1; it is not `there` where its verdict was undone or forgotten.
+
+    `chosen_by` and `chosen_ms` are None where it was drawn.
+    """
 
     id: int
     sample_id: int
@@ -85,11 +94,13 @@ class Item(NamedTuple):
     session_id: str | None
     turn_id: str | None
     verdict_id: str | None
+    chosen_by: str | None
+    chosen_ms: int | None
     there: bool
 
 
 class Pending(NamedTuple):
-    """How many items wait for an answer, and when the oldest of them was drawn; 0 where none waits."""
+    """How many items wait for an answer, and when the oldest was drawn or chosen; 0 where none waits."""
 
     items: int
     oldest_ms: int
@@ -151,7 +162,7 @@ def draw(connection: Connection, plan: Plan, candidates: Iterable[Candidate]) ->
 def keep(connection: Connection, plan: Plan, drawn: Drawn, who: str, now_ms: int) -> int:
     """Keep a sample that has items, within the caller's transaction, and return its id."""
     row = plan._asdict() | {"queue": plan.queue.value, "filters": orjson.dumps(plan.filters._asdict()).decode()}
-    row |= {"population": drawn.population, "last_row": drawn.last_row, "who": who, "at_ms": now_ms}
+    row |= {"population": drawn.population, "last_row": drawn.last_row, "who": who, "at_ms": now_ms, "by_hand": 0}
     sample_id: int = connection.execute(insert(SAMPLES).values(row).returning(SAMPLES.c.id)).scalar_one()
     found = enumerate(drawn.items, start=1)
     connection.execute(
@@ -199,7 +210,8 @@ def pending(connection: Connection, reviewer: str | None = None) -> dict[ReviewQ
     if reviewer is not None:
         waits.append(~select(DECISIONS.c.id).where(answers, DECISIONS.c.reviewer == reviewer).exists())
     joined = SAMPLE_ITEMS.join(SAMPLES, SAMPLES.c.id == SAMPLE_ITEMS.c.sample_id)
-    counted = select(SAMPLES.c.queue, func.count(), func.min(SAMPLES.c.at_ms)).select_from(joined).where(*waits)
+    since_ms = func.min(func.coalesce(SAMPLE_ITEMS.c.chosen_ms, SAMPLES.c.at_ms))
+    counted = select(SAMPLES.c.queue, func.count(), since_ms).select_from(joined).where(*waits)
     found = {queue: Pending(count, at_ms) for queue, count, at_ms in connection.execute(counted.group_by("queue"))}
     return {queue: found.get(queue.value, NOTHING_PENDING) for queue in ReviewQueue}
 
@@ -208,7 +220,8 @@ def _samples(connection: Connection, condition: ColumnElement[bool], limit: int)
     columns = [SAMPLES.c[name] for name in Sample._fields]
     for row in connection.execute(select(*columns).where(condition).order_by(SAMPLES.c.id.desc()).limit(limit)):
         read = Sample(*row)
-        yield read._replace(queue=ReviewQueue(row.queue), filters=Filters(**orjson.loads(row.filters)))
+        filters = Filters(**orjson.loads(row.filters))
+        yield read._replace(queue=ReviewQueue(row.queue), filters=filters, by_hand=bool(row.by_hand))
 
 
 def _items(connection: Connection, condition: ColumnElement[bool]) -> list[Item]:

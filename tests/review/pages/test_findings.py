@@ -32,7 +32,7 @@ def answered(given: Given, seeing: tuple[str, ...] = ()) -> dict[int, list[Decis
 
 def found(given: Given, reader: str, of: Sample, seeing: tuple[str, ...] = ()) -> Any:
     answers = answered(given, seeing)
-    items = [Item(number, 1, number, str(number), "C", "S", "T", "V", True) for number in answers]
+    items = [Item(number, 1, number, str(number), "C", "S", "T", "V", None, None, True) for number in answers]
     return findings(of, items, answers, {each.id: visible(answers[each.id], of, reader) for each in items})
 
 
@@ -99,3 +99,12 @@ def test_where_no_answer_says_that_the_judge_was_right_there_is_no_precision(que
     what = found([{"sora": ANSWERS[queue][0]}], "sora", sample(1, queue=queue))
     assert what.precision is None
     assert what.counts[0] == (ANSWERS[queue][0], 1)
+
+
+def test_what_was_chosen_by_hand_has_neither_a_precision_nor_an_agreement() -> None:
+    answers = [{"sora": "yes", "minu": "yes"}, {"sora": "no", "minu": "no"}]
+    drawn = found(answers, "sora", sample(2))
+    assert drawn.precision is not None
+    assert len(drawn.agreements) == 1
+    what = found(answers, "sora", sample(2, by_hand=True))
+    assert (what.counts, what.precision, what.agreements) == (drawn.counts, None, [])

@@ -57,7 +57,7 @@ def test_a_name_that_stands_on_a_card_is_said_on_the_receipt(
         with writing(engine) as connection:
             made_from = '{"names": ["모래성"], "samples": [1], "answered_by": ["여울"]}'
             publications.begin(connection, "C", ("{}", "{}"), made_from, "여울", 1)
-    stays = "카드에 더해 발행한 것은 카드와 그 발행 기록에 남습니다"
+    stays = "카드에 더해 게시한 것은 카드와 그 게시 기록에 남습니다"
     with page(tmp_path) as client:
         client.post("/forget", data={"session": "S-b", "sure": "1"})
         assert stays not in client.get("/forget").text

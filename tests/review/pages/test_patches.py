@@ -179,6 +179,23 @@ def log_in(client: TestClient, token: str) -> None:
     client.post("/login", data={"token": token, "back": "/healthz"})
 
 
+def test_the_names_of_a_turn_are_sent_to_review_and_answered_there(desk: TestClient) -> None:
+    text = desk.get("/turn?session=S-6&turn=T-6").text
+    form = dict(re.findall(r'name="(queue|session|turn)" value="([^"]+)"', text[text.index("/review/choose") :]))
+    assert form["queue"] == "off_canon_names"
+    table = desk.post("/review/choose", data=form)
+    assert (table.status_code, table.url.path) == (200, "/review/names")
+    assert "직접 고름" in table.text
+    sent = numbers(desk)
+    assert list(sent) == ["모래성", "바람골"]
+    done = desk.post("/review/names", data={"sample": "1"} | {f"answer-{at}": "add" for at in sent.values()})
+    assert done.url.path == "/review/sample"
+    assert "이름</th>" in done.text
+    assert "회차</th>" not in done.text
+    cards = flattened(desk.get("/review/cards").text)
+    assert all(name in cards for name in sent)
+
+
 def test_hostile_names_are_text(tmp_path: Path) -> None:
     texts = [*MARKUP, *UNSEEN]
     turns = [off(number, f"{text} 왔어.", text, character_id=text) for number, text in enumerate(texts)]

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from browser.site import CARD, TERM, TURNS, lines
 from review.pages.corpus import MARKUP, UNSEEN
 from review.pages.desk import loaded, page
+from service.review.store import queries
 from service.review.store.opening import opened, reading, writing
 from service.review.store.tables import ACCESSES, DECISIONS, SAMPLE_ITEMS
 
@@ -357,3 +358,66 @@ def test_every_page_is_there_in_both_languages(desk: TestClient, language: str) 
     assert heading(draw(desk)) == ask
     assert heading(desk.get("/review")) == {"ko": "검토", "en": "Review"}[language]
     assert "42" in heading(desk.get("/review/sample?sample=1"))
+
+
+def send(client: TestClient, turn_id: str, queue: str = "forbidden_topics", **given: str) -> Response:
+    asked = {"queue": queue, "session": f"S-{turn_id[2:]}", "turn": turn_id} | given
+    return client.post("/review/choose", data=asked)
+
+
+def test_a_turn_is_sent_to_review_and_counts_in_no_precision(desk: TestClient) -> None:
+    text = desk.get("/turn?session=S-3&turn=T-3").text
+    assert "검토로 보내기 · 금지 소재" in text
+    assert 'name="turn" value="T-3"' in text
+    draw(desk, size="24")
+    decide(desk, 1, "yes")
+    before = desk.get("/review/sample?sample=1").text
+    sent = send(desk, "T-3")
+    assert at(sent) == ("/review/item", {"sample": "2", "number": "1"})
+    assert "정말 이 캐릭터에게 문제인가요?" in sent.text
+    assert "직접 고름" in sent.text
+    assert at(send(desk, "T-4"))[1] == {"sample": "2", "number": "2"}
+    assert at(send(desk, "T-3"))[1] == {"sample": "2", "number": "1"}
+    assert pending(desk)["forbidden_topics"] == 25
+    decide(desk, 1, "no", sample=2)
+    done = decide(desk, 2, "no", sample=2).text
+    for words in ("정밀도와 일치는 무작위 표본에서만", "local님이 보냄", "아니오"):
+        assert words in done
+    for words in ("지금까지의 정밀도", "두 사람의 일치", "다시 뽑아 견주기", "씨앗"):
+        assert words not in done
+    assert desk.get("/review/sample?sample=1").text.replace("답할 항목 23개", "") == before.replace(
+        "답할 항목 23개", ""
+    )
+    listed = desk.get("/review").text
+    assert "직접 고름" in listed
+    assert "씨앗 42" in listed
+
+
+def test_what_does_not_belong_to_a_queue_is_not_sent_to_it(desk: TestClient) -> None:
+    assert at(send(desk, "T-3", "mixed_speech"))[0] == "/turn"
+    assert send(desk, "T-3", "nothing").status_code == 404
+    assert send(desk, "T-99").status_code == 404
+    assert pending(desk)["mixed_speech"] == pending(desk)["forbidden_topics"] == 0
+
+
+def test_who_may_review_sends_and_two_answer_without_seeing_each_other(team: TestClient) -> None:
+    send(team, "T-3")
+    assert "두 사람" in decide(team, 1, "yes").text
+    log_in(team, MINU)
+    item = team.get("/review/item?sample=1&number=1").text
+    assert "sora: <strong>" not in item
+    both = decide(team, 1, "no").text
+    assert "<strong>예</strong> sora" in both
+    assert "<strong>아니오</strong> minu" in both
+    log_in(team, HARU)
+    assert "검토로 보내기" not in team.get("/turn?session=S-3&turn=T-3").text
+    assert send(team, "T-3").status_code == 403
+
+
+def test_of_very_many_characters_one_is_typed(desk: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queries, "MOST_CHOICES", 0)
+    text = desk.get("/review").text
+    assert text.count('<input name="character" value="" list="character-') == 3
+    assert '<datalist id="character-forbidden_topics"><option value="나무">' in text
+    assert 'list="choices-character"' in desk.get("/").text
+    assert "캐릭터 나무" in draw(desk, character="나무").text

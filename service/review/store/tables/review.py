@@ -24,6 +24,7 @@ SAMPLES: Final = Table(
     Column("at_ms", BigInteger, nullable=False),
     Column("closed_ms", BigInteger),
     Column("closed_by", TEXT),
+    Column("by_hand", Integer, nullable=False),  # 1: its items were chosen one by one, and stand for no others
     Index("samples_queue", "queue", "id"),
 )
 
@@ -39,6 +40,8 @@ SAMPLE_ITEMS: Final = Table(
     Column("session_id", TEXT),
     Column("turn_id", TEXT),
     Column("verdict_id", TEXT),
+    Column("chosen_by", TEXT),  # null where it was drawn
+    Column("chosen_ms", BigInteger),
     UniqueConstraint("sample_id", "number", name="sample_items_number"),
     Index("sample_items_session", "session_id"),
     Index("sample_items_character", "character_id"),

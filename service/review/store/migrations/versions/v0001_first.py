@@ -341,6 +341,7 @@ def _samples() -> None:
         sa.Column("at_ms", sa.BigInteger(), nullable=False),
         sa.Column("closed_ms", sa.BigInteger()),
         sa.Column("closed_by", _TEXT),
+        sa.Column("by_hand", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("samples_queue", "samples", ["queue", "id"])
@@ -357,6 +358,8 @@ def _sample_items() -> None:
         sa.Column("session_id", _TEXT),
         sa.Column("turn_id", _TEXT),
         sa.Column("verdict_id", _TEXT),
+        sa.Column("chosen_by", _TEXT),
+        sa.Column("chosen_ms", sa.BigInteger()),
         sa.ForeignKeyConstraint(["sample_id"], ["samples.id"]),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("sample_id", "number", name="sample_items_number"),
