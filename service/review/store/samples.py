@@ -188,7 +188,7 @@ def sample(connection: Connection, sample_id: int) -> Sample | None:
 
 
 def samples(connection: Connection, queue: ReviewQueue, limit: int = 20) -> list[Sample]:
-    """Return the samples of a queue, newest first."""
+    """Return the samples of a queue, newest first; before them those by hand that are open, for more comes to them."""
     return list(_samples(connection, SAMPLES.c.queue == queue.value, limit))
 
 
@@ -218,7 +218,10 @@ def pending(connection: Connection, reviewer: str | None = None) -> dict[ReviewQ
 
 def _samples(connection: Connection, condition: ColumnElement[bool], limit: int) -> Iterator[Sample]:
     columns = [SAMPLES.c[name] for name in Sample._fields]
-    for row in connection.execute(select(*columns).where(condition).order_by(SAMPLES.c.id.desc()).limit(limit)):
+    gathers = case(((SAMPLES.c.by_hand == 1) & SAMPLES.c.closed_ms.is_(None), literal(0)), else_=literal(1))
+    for row in connection.execute(
+        select(*columns).where(condition).order_by(gathers, SAMPLES.c.id.desc()).limit(limit)
+    ):
         read = Sample(*row)
         filters = Filters(**orjson.loads(row.filters))
         yield read._replace(queue=ReviewQueue(row.queue), filters=filters, by_hand=bool(row.by_hand))

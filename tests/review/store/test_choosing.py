@@ -105,3 +105,17 @@ def test_what_is_forgotten_goes_from_it(hits: Engine) -> None:
     forget(hits, ["S-1"], 10_000)
     assert by_hand(hits)[0][1] == [other]
     assert chosen(hits, FORBIDDEN, "T-3").number == 3
+
+
+def test_however_many_are_drawn_after_it_the_one_that_gathers_is_listed_first(hits: Engine) -> None:
+    item = chosen(hits, FORBIDDEN, "T-1")
+    for seed in range(3):
+        plan = Plan(FORBIDDEN, seed, 1)
+        with writing(hits) as connection:
+            drawn = samples.draw(connection, plan, samples.turns_of(connection, FORBIDDEN, plan.filters))
+            samples.keep(connection, plan, drawn, "sora", 1)
+    with reading(hits) as connection:
+        assert [each.id for each in samples.samples(connection, FORBIDDEN, 3)] == [item.sample_id, 4, 3]
+    with writing(hits) as connection:
+        samples.close(connection, item.sample_id, "sora", 7)
+        assert [each.id for each in samples.samples(connection, FORBIDDEN, 3)] == [4, 3, 2]
