@@ -1,7 +1,8 @@
 """An item of a sample, one at a time: the question, what the verdict rests on, the answer."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
@@ -122,24 +123,34 @@ def decide(desk: Desk, request: Request, form: FormData) -> Response:
             raise HTTPException(404)
         here = item_of(connection, sample, at)
         answer, note, now_ms = field(form, "answer"), field(form, "note"), time.time_ns() // 1_000_000
-        problem = None
         try:
             extra = endings.endings_of(form) if sample.queue is ReviewQueue.MIXED_SPEECH else None
-            decisions.decide(connection, here.id, person, answer, basis_of(connection, here), now_ms, note, extra)
         except endings.WrongEnding:
-            problem = "ending_wrong"
-        except ValueError:
-            problem = "review_no_answer"
-        except AlreadyAnswered:
-            problem = "review_answered_before"
-        except NotOpen:
-            problem = "review_not_open"
+            problem: str | None = "ending_wrong"
+        else:
+            basis = basis_of(connection, here)
+            problem = problem_of(
+                partial(decisions.decide, connection, here.id, person, answer, basis, now_ms, note, extra)
+            )
         following = None if problem else next_of(connection, sample, person, here.number)
     if problem:
         return item_with(desk, request, sample_id, at, problem, form)
     if following is None:
         return RedirectResponse(f"{sample_href(sample.id)}&done=1", 303)
     return RedirectResponse(item_href(QUEUES[sample.queue], sample.id, following.number), 303)
+
+
+def problem_of(deciding: Callable[[], None]) -> str | None:
+    """Keep an answer; return the key of why it cannot be kept, if it cannot."""
+    try:
+        deciding()
+    except ValueError:
+        return "review_no_answer"
+    except AlreadyAnswered:
+        return "review_answered_before"
+    except NotOpen:
+        return "review_not_open"
+    return None
 
 
 def next_of(connection: Connection, sample: Sample, reviewer: str, after: int = 0) -> Item | None:

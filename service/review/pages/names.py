@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
@@ -14,7 +15,7 @@ from schemas.nfc import nfc
 from service.metrics import ReviewQueue
 from service.review.pages import accesses
 from service.review.pages.desk import Desk, field
-from service.review.pages.items import progress
+from service.review.pages.items import problem_of, progress
 from service.review.pages.links import turn_href
 from service.review.pages.marking import Kind, Piece, occurrences, pieces
 from service.review.pages.queues import answerable, sample_href, sample_of
@@ -22,7 +23,7 @@ from service.review.pages.turns import parsed
 from service.review.pages.view import language_of
 from service.review.patching.proposals import present_card
 from service.review.store import decisions, queries, samples
-from service.review.store.decisions import ANSWERS, AlreadyAnswered, Basis, Decision, NotOpen
+from service.review.store.decisions import ANSWERS, Basis, Decision
 from service.review.store.names import Met, Name, gather, name_of
 from service.review.store.opening import reading, writing
 from service.review.store.outcomes import outcomes
@@ -102,14 +103,8 @@ def answer(desk: Desk, request: Request, form: FormData) -> Response:
         given = [(each, chosen) for each, chosen in given if chosen]
         for each, chosen in given:
             note, basis = field(form, f"note-{each.number}"), _basis(connection, met.get(name_of(each.key)))
-            try:
-                decisions.decide(connection, each.id, person, chosen, basis, now_ms, note)
-            except ValueError:
-                problem = "review_no_answer"
-            except AlreadyAnswered:
-                problem = "review_answered_before"
-            except NotOpen:
-                problem = "review_not_open"
+            decide = partial(decisions.decide, connection, each.id, person, chosen, basis, now_ms, note)
+            problem = problem_of(decide) or problem
         answers = decisions.in_force(connection, sample.id)
         is_done = not any(
             answerable(each, answers.get(each.id, ()), sample, person) for each in samples.items(connection, sample.id)

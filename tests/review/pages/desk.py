@@ -11,8 +11,10 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
+from review.store.desk import Version, put
 from service.review.pages.serving import opened, server
 from service.review.pages.settings import PageSettings
+from service.review.store.opening import opened as database
 from service.settings import JudgingSettings, KafkaSettings
 
 BASE = "http://127.0.0.1"
@@ -24,6 +26,15 @@ def page(folder: Path, **given: Any) -> Iterator[TestClient]:
     """Open a page over a new database; what it is asked comes from itself, as a browser would say."""
     settings = PageSettings(**{"page_db": f"sqlite:///{folder / 'page.db'}"} | given)
     with opened(settings, JudgingSettings()) as app, TestClient(app, base_url=BASE, headers=FROM_US) as client:
+        yield client
+
+
+@contextmanager
+def filled(folder: Path, *versions: Version) -> Iterator[TestClient]:
+    """Open a page over versions of turns that came live."""
+    with page(folder) as client:
+        with database(f"sqlite:///{folder / 'page.db'}") as engine:
+            put(engine, *versions)
         yield client
 
 

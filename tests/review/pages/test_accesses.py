@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import Engine, select
 from starlette.testclient import TestClient
 
-from review.pages.desk import page
-from review.store.desk import judged, put, turn
+from review.pages.desk import filled, page
+from review.store.desk import judged, turn
 from service.review.pages.accesses import What, record, record_all
 from service.review.store.opening import opened, reading, writing
 from service.review.store.tables import ACCESSES
@@ -21,9 +21,7 @@ ROWS = [judged(turn(f"T-{number}", f"S-{number % 3}", reply_text=SAID)) for numb
 
 @pytest.fixture
 def client(tmp_path: Path) -> Any:
-    with page(tmp_path) as opened_page:
-        with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine:
-            put(engine, *ROWS)
+    with filled(tmp_path, *ROWS) as opened_page:
         yield opened_page
 
 

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
-from review.pages.desk import page
+from review.pages.desk import filled, page
 from review.store.desk import Version, judged, put, refused, turn
 from schemas.verdict import VERDICT_KEYS, VerdictWord
 from service.review.pages import app, exports
@@ -35,9 +35,7 @@ ROWS: list[Version] = [
 
 @pytest.fixture
 def client(tmp_path: Path) -> Any:
-    with page(tmp_path) as opened_page:
-        with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine:
-            put(engine, *ROWS)
+    with filled(tmp_path, *ROWS) as opened_page:
         yield opened_page
 
 

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from starlette.testclient import TestClient
 
+from browser.site import CARD, lines
 from review.pages.corpus import MARKUP, UNSEEN
 from review.pages.desk import loaded, page, rows
 from review.store.desk import judged, put, turn
@@ -194,7 +195,7 @@ def test_pages_of_a_long_list_hold_every_turn_once(tmp_path: Path) -> None:
         for number in range(130)
     ]
     with page(tmp_path) as client:
-        loaded(client, turns=("t.jsonl", "\n".join(map(json.dumps, turns)).encode()), cards=("c.jsonl", CARD))
+        loaded(client, turns=("t.jsonl", "\n".join(map(json.dumps, turns)).encode()), cards=("c.jsonl", lines(CARD)))
         seen: list[str] = []
         address = "/?" + urlencode({"verdict": VerdictWord.KEPT.value, "character": "나무"})
         while True:
@@ -206,18 +207,6 @@ def test_pages_of_a_long_list_hold_every_turn_once(tmp_path: Path) -> None:
             address = following[1].replace("&amp;", "&")
     assert sorted(seen) == [f"T-{number:03}" for number in range(130)]
     assert len(seen) == 130
-
-
-CARD = json.dumps(
-    {
-        "character_id": "나무",
-        "honorific_rule": "반말",
-        "first_person": "나",
-        "canon_entities": ["숲"],
-        "forbidden_topics": [],
-        "entity_roles": [],
-    }
-).encode()
 
 
 def test_a_turn_without_a_card_stays_in_the_list_with_its_reason(tmp_path: Path) -> None:
@@ -246,7 +235,7 @@ def test_every_text_of_the_corpus_is_shown_and_does_nothing(tmp_path: Path) -> N
         }
         for number, text in enumerate(texts)
     ]
-    cards = [json.loads(CARD) | {"character_id": text} for text in texts]
+    cards = [CARD | {"character_id": text} for text in texts]
     with page(tmp_path) as client:
         done = loaded(
             client,
