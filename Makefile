@@ -64,7 +64,7 @@ services: ## Java, Maven, a C compiler, Chromium, PostgreSQL, Prometheus by apt-
 	@$(MAKE) --no-print-directory kafka
 
 .PHONY: demo
-demo: setup ## chat turns judged live, on an embedded broker
+demo: setup ## chat turns judged live, on an embedded broker, with the page beside it
 	@exec .venv/bin/turnjudge demo
 
 .PHONY: test

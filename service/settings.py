@@ -69,7 +69,7 @@ Seconds = Annotated[
     float, Field(gt=0, le=86_400, allow_inf_nan=False), Expected("a number of seconds over 0, at most 86400")
 ]
 _Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), Expected("a share over 0, at most 1")]
-_Ttl = Annotated[int, Field(ge=1, le=3_650 * 86_400), Expected("a whole number of seconds from 1 to 315360000")]
+Ttl = Annotated[int, Field(ge=1, le=3_650 * 86_400), Expected("a whole number of seconds from 1 to 315360000")]
 _Protocol = Annotated[
     Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"],
     BeforeValidator(str.upper),
@@ -191,7 +191,7 @@ class KafkaSettings(JudgingSettings):
 class WorkerSettings(KafkaSettings):
     """What the worker needs besides."""
 
-    entity_ttl_s: _Ttl = Field(30 * 86_400, description="how long a name is remembered, in seconds of record time")
+    entity_ttl_s: Ttl = Field(30 * 86_400, description="how long a name is remembered, in seconds of record time")
     http_host: _Address = Field("127.0.0.1", description="address of /metrics, /healthz and /readyz")
     http_port: _Port = Field(9464, description="port of /metrics, /healthz and /readyz; 0 takes a free one")
     stop_deadline_s: Seconds = Field(25.0, description="longest time to drain after SIGTERM, in seconds")

@@ -582,7 +582,9 @@ def test_the_demos_broker_will_do(embedded_line: Line, tmp_path: Path) -> None:
 
 def test_forget_tells_every_partition(line: Line) -> None:
     ran = line.run("forget", "세션-1")
-    assert ran == (0, b"", f"{line.topics.chat_turns}: 3 partitions were told\n")
+    assert (ran.code, ran.out) == (0, b"")
+    assert ran.err.startswith("forgotten: 1 session\nworkers: 3 partitions were told\nstays: ")
+    assert "no database of a page was named" in ran.err
     told = [(r.partition, r.key, r.value, [name for name, _ in r.headers]) for r in line.read(line.topics.chat_turns)]
     assert told == [(n, "세션-1".encode(), None, ["forget"]) for n in range(PARTITIONS)]
     assert line.run("forget", " ").code == 2

@@ -37,12 +37,14 @@ ENTRIES: Final = (
     Entry("narrate", "service.cli.narrating", "narrate", "Publish a summary of each verdict, in a model's words."),
     Entry("canary", "service.cli.canary", "canary", "Send turns whose verdict is known, and tell whether it came."),
     Entry("spikes", "service.cli.spikes", "spikes", "Publish when a forbidden topic is suddenly touched much more."),
-    Entry("demo", "service.cli.worker", "demo", "Show a sample chat judged live, on an embedded broker."),
+    Entry("demo", "service.cli.demo", "demo", "Show a sample chat judged live, on an embedded broker, with the page."),
     Entry("topics", "service.cli.kafka", "topics", "Create the topics."),
     Entry("load", "service.cli.kafka", "load", "Load cards, a lexicon or turns from a file."),
     Entry("tail", "service.cli.kafka", "tail", "Follow verdicts, summaries or dead letters."),
     Entry("replay", "service.cli.kafka", "replay", "Send dead letters of a reason to be judged again."),
-    Entry("forget", "service.cli.kafka", "forget", "Ask the worker to forget a session."),
+    Entry(
+        "forget", "service.cli.forgetting", "forget", "Forget a session, or a character's, everywhere, with a receipt."
+    ),
     Entry(
         "oracle", "service.cli.oracle", "oracle", "Hold outputs against evaluation criteria; oracle lint checks them."
     ),

@@ -14,7 +14,6 @@ from service.cli.environment import naming
 from service.decode import Caps, Malformed, decode_turn, parse
 from service.errors import OperatorError
 from service.files.readers import Loaded, Refused, read_cards, read_lexicon, read_turns, shown
-from service.forget import forget as forget_session
 from service.load import Difference, card_difference, lexicon_difference, publish_difference, publish_turns
 from service.records import Record
 from service.replay import Done
@@ -263,15 +262,3 @@ def replay(reason: str, dry_run: bool, from_beginning: bool, limit: int | None, 
             click.echo(f"{letter.place}: {visible(letter.detail)}")
     sent = f"{count[Done.SENT]:,} {'would be ' if dry_run else ''}sent to {settings.topics.chat_turns}"
     _say(f"{reason}: {sent}, {count[Done.TRUNCATED]:,} passed over")
-
-
-@click.command(cls=_Command)
-@click.argument("session")
-@_brokers
-def forget(session: str, brokers: str | None) -> None:
-    """Ask the workers to forget the names that SESSION mentioned so far."""
-    settings = _settings(brokers)
-    if not session.strip() or not session.isprintable():
-        raise OperatorError("SESSION: expected text that is not blank")
-    told = forget_session(settings, session)
-    _say(f"{settings.topics.chat_turns}: {told:,} partitions were told")

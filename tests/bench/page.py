@@ -27,7 +27,7 @@ from schemas.lexicon import Entry
 from schemas.verdict import VerdictWord
 from service.decode import Caps, decode_card, decode_entry
 from service.profiles import KNOWN
-from service.review.store import queries
+from service.review.store import days, prompts, queries
 from service.review.store.batch import Batch, Judged, hashed
 from service.review.store.opening import opened, reading, writing
 from service.review.store.queries import GROUPS, Filters
@@ -105,9 +105,10 @@ def _timed(engine: Engine, name: str, verdicts: int, seed: int, question: str, a
 
 def _list(connection: Connection, filters: Filters, before: int | None = None) -> None:
     """Do what the list's first page does: counts, and the newest rows of every group that has some."""
-    for group, count in queries.counts(connection, filters).items():
-        if count:
-            queries.page(connection, filters, group, before, _ROWS)
+    found_by = queries.looked_up(connection, filters)
+    for group, count in queries.counts(connection, filters, found_by).items():
+        if count or (found_by is not None and not found_by.is_whole):
+            queries.page(connection, filters, group, before, _ROWS, found_by)
 
 
 def _whole(connection: Connection, asked: Asked) -> None:
@@ -148,6 +149,17 @@ def _turn(connection: Connection, asked: Asked) -> None:
         queries.history(connection, row.session_id, row.turn_id)
 
 
+def _summary(connection: Connection, asked: Asked) -> None:
+    known = days.extent(connection, None, 10**6)
+    assert known is not None
+    period = days.Period(known[1] - 27, known[1])
+    days.total(connection, period)
+    days.of_days(connection, period)
+    days.of_topics(connection, period)
+    names = [name for name, _, _ in days.by_character(connection, period, 300)]
+    days.of_characters(connection, period, names[:6])
+
+
 QUESTIONS: tuple[tuple[str, Question], ...] = (
     ("the list: counts and every group's first 50", _whole),
     ("somewhere in the list", _deep),
@@ -163,6 +175,8 @@ QUESTIONS: tuple[tuple[str, Question], ...] = (
     ("search: one character, newest rows", partial(_search, texts=("빵", "문"))),
     ("search: nothing", partial(_search, texts=("없는말", "우주선"))),
     ("a turn, its session and its history", _turn),
+    ("the summary: characters and topics by day", _summary),
+    ("the summary: models on shared prompts", lambda connection, asked: prompts.answered(connection, None)),
 )
 
 

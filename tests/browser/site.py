@@ -1,40 +1,21 @@
 """A page served on loopback, and tabs of a browser that look at it and note what goes wrong in them."""
 
 import json
-import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page
 
-from review.pages.desk import settled
-from service.review.pages.serving import opened, server
-from service.review.pages.settings import PageSettings
-from service.settings import JudgingSettings
+from review.pages.desk import served, settled
+
+serving = served
 
 _VIOLATIONS = """
 window.refusedByPolicy = [];
 document.addEventListener("securitypolicyviolation", (event) => window.refusedByPolicy.push(event.violatedDirective));
 """
-
-
-@contextmanager
-def serving(folder: Path, **given: Any) -> Iterator[str]:
-    """Serve a page over a new database, and yield its address."""
-    settings = PageSettings(page_db=f"sqlite:///{folder / 'page.db'}", **given)
-    with opened(settings, JudgingSettings()) as app, socket.create_server(("127.0.0.1", 0)) as listening:
-        running = server(app, 1)
-        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            running.should_exit = True
-            thread.join(30)
 
 
 def filled(base: str, turns: bytes | None = None, cards: bytes | None = None) -> None:

@@ -26,6 +26,7 @@ PATHS = {
     "check": "/checks?item=10",
     "uploads": "/uploads",
     "accesses": "/accesses",
+    "forget": "/forget",
     "error": "/nothing",
 }
 LOOKS = [(language, theme) for language in ("ko", "en") for theme in ("light", "dark")]

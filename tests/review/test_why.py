@@ -11,7 +11,9 @@ from deciding import CAPS, CARD, LEXICON, Row, outcomes, turn
 from files.commands import write_rows
 from service.profiles import read_profiles
 from service.review.loading.files import File, Files
+from service.review.loading.sample import CHARACTER, load_sample
 from service.review.loading.uploading import Bench, load
+from service.review.store import brought, loads
 from service.review.store.batch import Batch, CardChange, Judged, LexiconChange, RefusedTurn
 from service.review.store.opening import reading, writing
 from service.review.store.tables import CARDS, LEXICONS, TURN_ROWS
@@ -126,3 +128,23 @@ def test_rows_of_a_file_see_the_whole_file(engine: Engine, tmp_path: Path) -> No
     answer = asked(engine, "T-2")
     assert isinstance(answer, Explained)
     assert answer.working.verdict == "앞 회차를 기억 못 함"
+
+
+def test_a_card_that_verdicts_name_stays_when_its_load_is_gone(engine: Engine, tmp_path: Path) -> None:
+    bench = Bench(CAPS, PROFILES)
+    assert load_sample(engine, bench) is not None
+    file = tmp_path / "turns.jsonl"
+    write_rows(file, [turn(turn_id="T-1", character_id=CHARACTER)])
+    done = load(engine, Files(turns=File("turns.jsonl", file)), bench, "me", lambda done, of: None)
+    assert done is not None
+    assert done.judged == 1
+    loads.sweep(engine)
+    with reading(engine) as connection:
+        assert not brought.is_sample(connection)
+    assert isinstance(asked(engine, "T-1"), Explained)
+
+
+def test_names_that_the_worker_forgot_are_no_earlier_names(engine: Engine) -> None:
+    fill(engine, [NAMING, ASKING], apart_ms=DAY_MS)
+    assert isinstance(asked(engine, "T-2", ttl_ms=2 * DAY_MS), Explained)
+    assert asked(engine, "T-2", ttl_ms=DAY_MS) is Unexplained.DIFFERS

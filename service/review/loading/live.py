@@ -1,8 +1,9 @@
 """Follow the live topics into the database: each record once, whatever stops in between (issue 8, item 4).
 
-Verdicts, dead letters, summaries and cards are read from where the database says, the lexicon from its beginning; how
-far they were read is written in the transaction that writes the rows, so that no group is needed and nothing is lost
-or doubled. Copies are known by `verdict_id`. A verdict's turn is fetched by the offset that its headers name.
+Verdicts, dead letters, summaries, spikes and cards are read from where the database says, the lexicon from its
+beginning; how far they were read is written in the transaction that writes the rows, so that no group is needed and
+nothing is lost or doubled. Copies are known by `verdict_id`. A verdict's turn is fetched by the offset that its headers
+name.
 """
 
 import logging
@@ -18,7 +19,16 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from service.connection import client_options, reaching
 from service.errors import OperatorError
-from service.review.loading.records import Terms, card_of, is_canary, letter_of, offset_of, summary_of, verdict_of
+from service.review.loading.records import (
+    Terms,
+    card_of,
+    is_canary,
+    letter_of,
+    offset_of,
+    spike_of,
+    summary_of,
+    verdict_of,
+)
 from service.review.loading.turns import Stopped, Turns
 from service.review.store.batch import Batch, CardChange, Judged, Letter, RefusedTurn
 from service.review.store.opening import reading, writing
@@ -34,6 +44,7 @@ _MOST: Final = 500
 _CALL_MS: Final = 5_000
 _RETRY_S: Final = 1.0
 _CHECK_S: Final = 3.0
+_SPIKES_S: Final = 20.0
 _CLOSE_MS: Final = 500
 _FETCH_BYTES: Final = 1024 * 1024
 STOP_DEADLINE_S: Final = 10.0
@@ -58,7 +69,8 @@ class Follower:
     """Follows the topics of `settings` into `engine` in a thread of its own, and comes back when brokers do.
 
     What was never read before is read from its beginning, or with `from_beginning` false from now on: verdicts, dead
-    letters and summaries; cards and lexicon always as they stand.
+    letters, summaries and spikes; cards and lexicon always as they stand. Spikes are followed where their topic is
+    there; one that is made later is found within half a minute.
     """
 
     def __init__(self, settings: KafkaSettings, engine: Engine, *, from_beginning: bool = True) -> None:
@@ -111,10 +123,13 @@ class Follower:
         self._state = self._state._replace(connected=False, problem=problem)
 
     def _follow(self) -> None:
-        """Read from what the database says until the end, or an error."""
+        """Read from what the database says until the end, or an error, or until spikes have a topic at last."""
         names = self._settings.topics
         with _consumer(self._settings) as consumer, _consumer(self._settings) as beside:
-            every = [part for topic in (*self._kept, names.topic_lexicon) for part in partitions(consumer, topic)]
+            topics = [*self._needed, names.topic_lexicon]
+            if names.topic_spikes in consumer.topics():
+                topics.append(names.topic_spikes)
+            every = [part for topic in topics for part in partitions(consumer, topic)]
             turns = Turns(beside, partitions(beside, names.chat_turns), self._stopping)
             ends = consumer.end_offsets(every, timeout_ms=_CALL_MS)
             starts = self._starts(every, consumer.beginning_offsets(every, timeout_ms=_CALL_MS), ends)
@@ -123,28 +138,45 @@ class Follower:
                 consumer.seek(partition, offset)
             lag = sum(max(0, ends[each] - offset) for each, offset in starts.items())
             self._state = self._state._replace(connected=True, lag=lag, problem=None)
-            terms, checked_s = Terms(self._settings.caps), time.monotonic()
+            terms, looked_s = Terms(self._settings.caps), time.monotonic()
             while not self._stopping.is_set():
-                polled = consumer.poll(_POLL_MS, max_records=_MOST)
-                self._write(*self._batch(consumer, polled, turns, terms))
-                if polled:
-                    checked_s = time.monotonic()
-                    ahead = (consumer.highwater(each) or ends[each] for each in every)
-                elif time.monotonic() - checked_s >= _CHECK_S:
-                    # A client that lost its brokers says nothing; being asked for the ends, it does.
-                    ends, checked_s = consumer.end_offsets(every, timeout_ms=_CALL_MS), time.monotonic()
-                    ahead = (ends[each] for each in every)
-                else:
-                    continue
-                at = (consumer.position(each, timeout_ms=_CALL_MS) or 0 for each in every)
-                lag = sum(max(0, end - here) for end, here in zip(ahead, at, strict=True))
-                self._state = self._state._replace(connected=True, lag=lag)
+                self._read(consumer, turns, terms, ends)
+                if names.topic_spikes not in topics and time.monotonic() - looked_s >= _SPIKES_S:
+                    looked_s = time.monotonic()
+                    if names.topic_spikes in consumer.topics():
+                        return
+
+    def _read(self, consumer: KafkaConsumer, turns: Turns, terms: Terms, ends: dict[TopicPartition, int]) -> None:
+        """Read and write for 3 s; where nothing comes at their end, ask how far topics go, and keep it in `ends`."""
+        checked_s = time.monotonic()
+        while not self._stopping.is_set():
+            polled = consumer.poll(_POLL_MS, max_records=_MOST)
+            self._write(*self._batch(consumer, polled, turns, terms))
+            is_due = time.monotonic() - checked_s >= _CHECK_S
+            if polled:
+                ahead = (consumer.highwater(each) or end for each, end in ends.items())
+            elif is_due:
+                # A client that lost its brokers says nothing; being asked for the ends, it does.
+                ends |= consumer.end_offsets(list(ends), timeout_ms=_CALL_MS)
+                ahead = (end for end in ends.values())
+            else:
+                continue
+            at = (consumer.position(each, timeout_ms=_CALL_MS) or 0 for each in ends)
+            lag = sum(max(0, end - here) for end, here in zip(ahead, at, strict=True))
+            self._state = self._state._replace(connected=True, lag=lag)
+            if is_due:
+                return
+
+    @property
+    def _needed(self) -> tuple[str, ...]:
+        """The topics without which there is nothing to follow, and whose positions are kept."""
+        names = self._settings.topics
+        return names.turn_verdicts, names.turn_dead_letters, names.turn_summaries, names.character_cards
 
     @property
     def _kept(self) -> tuple[str, ...]:
         """The topics whose positions are kept."""
-        names = self._settings.topics
-        return names.turn_verdicts, names.turn_dead_letters, names.turn_summaries, names.character_cards
+        return *self._needed, self._settings.topics.topic_spikes
 
     def _starts(
         self, every: list[TopicPartition], first: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
@@ -175,7 +207,7 @@ class Follower:
         names, caps = self._settings.topics, self._settings.caps
         judged: list[Judged | None] = []
         letters: list[RefusedTurn | Letter | None] = []
-        summaries, cards = [], []
+        summaries, cards, spikes = [], [], []
         quiet = True
         for partition, records in polled.items():
             if partition.topic == names.turn_verdicts:
@@ -186,12 +218,14 @@ class Follower:
                 summaries += [summary_of(record) for record in records]
             elif partition.topic == names.character_cards:
                 cards += [card_of(record, caps) for record in records]
+            elif partition.topic == names.topic_spikes:
+                spikes += [spike_of(record) for record in records]
             else:
                 quiet = False
                 for record in records:
                     terms.take(record)
         lexicon = terms.change() if quiet else None
-        missed = sum(each is None for some in (judged, letters, summaries, cards) for each in some)
+        missed = sum(each is None for some in (judged, letters, summaries, cards, spikes) for each in some)
         positions = {
             (each.topic, each.partition): records[-1].offset + 1
             for each, records in polled.items()
@@ -206,6 +240,7 @@ class Follower:
             summaries=[each for each in summaries if each is not None],
             cards=[each for each in cards if isinstance(each, CardChange)],
             lexicons=[] if lexicon is None else [lexicon],
+            spikes=[each for each in spikes if each is not None],
             positions=positions,
         )
         return batch, missed

@@ -4,6 +4,7 @@ What is no record of its topic is None, and is counted and passed over; its valu
 """
 
 from collections.abc import Mapping
+from math import inf, isfinite
 from typing import Any, Final, cast
 
 from rules.lexicon import in_order
@@ -12,9 +13,10 @@ from schemas.card import Card
 from schemas.lexicon import Entry
 from schemas.nfc import nfc
 from schemas.refusal import Reason, Refusal
+from schemas.spike import SpikeRecord
 from schemas.summary import SummaryRecord
 from schemas.turn import Turn
-from schemas.validate import TURN_SUMMARY, VERDICT, RecordSchema
+from schemas.validate import SPIKE, TURN_SUMMARY, VERDICT, RecordSchema
 from service.decode import Caps, Malformed, decode_card, decode_entry, decode_turn, parse
 from service.profiles import KNOWN
 from service.review.store.batch import CardChange, Judged, Letter, LexiconChange, RefusedTurn, hashed
@@ -27,6 +29,7 @@ _IDENTITY: Final = ("turn_id", "session_id", "character_id", "model_id")
 _QUOTED: Final = {"user_message": str, "reply_text": str, "first_person": str, "user_asked_recall": bool}
 _LONGEST_ID: Final = 200
 _CANARY: Final = CANARY_CHARACTER.encode()
+_WHOLE: Final = ("opened_at", "at", "window_s", "observed", "exposure", "baseline_observed", "baseline_exposure")
 
 
 def headers_of(record: Any) -> dict[str, str]:
@@ -108,6 +111,22 @@ def summary_of(record: Any) -> SummaryRecord | None:
     if row is None or not row["verdict_id"]:
         return None
     return cast(SummaryRecord, row | {"verdict_id": _id(row["verdict_id"])})
+
+
+def spike_of(record: Any) -> SpikeRecord | None:
+    """Return a spike whose numbers every database takes."""
+    row = _row(record.value, SPIKE)
+    if row is None or any(row[name] > _MOST for name in _WHOLE) or not all(map(isfinite, _shares(row))):
+        return None
+    numbers = {name: int(row[name]) for name in _WHOLE}
+    return cast(SpikeRecord, row | numbers | {"spike_id": _id(row["spike_id"])})
+
+
+def _shares(row: Mapping[str, Any]) -> list[float]:
+    try:
+        return [float(row[name]) for name in ("ratio", "p_value") if row[name] is not None]
+    except OverflowError:
+        return [inf]
 
 
 def card_of(record: Any, caps: Caps) -> CardChange | None:

@@ -17,6 +17,7 @@ from schemas.card import Card
 from schemas.element import Namings
 from schemas.lexicon import Entry
 from schemas.refusal import Refusal
+from schemas.words import UserWords
 from service.decode import Caps, decode_card, decode_entry, decode_turn
 from service.files.judging import WHOLE_FILE, earliest_namings
 from service.files.readers import RawRow, Refused
@@ -47,10 +48,11 @@ Progress = Callable[[int, int | None], None]
 
 
 class Bench(NamedTuple):
-    """How records are read and judged: the caps, and the profiles, the default first."""
+    """How records are read and judged: the caps, the profiles, the default first, and the words of a profile file."""
 
     caps: Caps
     profiles: tuple[AnyProfile, ...]
+    words: UserWords = UserWords()
 
 
 class Preview(NamedTuple):

@@ -26,10 +26,11 @@ _MOST_LOGINS: Final = 10_000
 
 
 class Role(StrEnum):
-    """What somebody may do: read; read and upload; everything, other people's uploads and the access log included."""
+    """What somebody may do: read; upload and review; everything, others' uploads and the access log included."""
 
     READER = "reader"
     REVIEWER = "reviewer"
+    EXPORTER = "exporter"
     ADMIN = "admin"
 
 
@@ -38,12 +39,16 @@ class Right(StrEnum):
 
     READ = "read"
     UPLOAD = "upload"
+    REVIEW = "review"
+    EXPORT = "export"
     ADMINISTER = "administer"
 
 
 RIGHTS: Final = {
     Role.READER: frozenset((Right.READ,)),
-    Role.REVIEWER: frozenset((Right.READ, Right.UPLOAD)),
+    Role.REVIEWER: frozenset((Right.READ, Right.UPLOAD, Right.REVIEW)),
+    # A file is out of reach of the page's keeping and forgetting, so that reviewing does not bring it along.
+    Role.EXPORTER: frozenset((Right.READ, Right.EXPORT)),
     Role.ADMIN: frozenset(Right),
 }
 

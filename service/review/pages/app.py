@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from threading import Semaphore
 from typing import Final
 
 from python_multipart.exceptions import FormParserError
@@ -16,20 +17,59 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from service.review.loading.live import Follower
 from service.review.loading.uploading import Bench
-from service.review.pages import accesses, entry, evaluations, uploads, verdicts, whys
+from service.review.pages import (
+    accesses,
+    choosing,
+    endings,
+    entry,
+    evaluations,
+    events,
+    exports,
+    forgetting,
+    items,
+    names,
+    patches,
+    queues,
+    sampled,
+    summary,
+    uploads,
+    verdicts,
+    waiting,
+    whys,
+)
 from service.review.pages.access import Gate, Right, is_loopback
-from service.review.pages.desk import Desk, Place
-from service.review.pages.guard import HEALTH_PATH, LOGIN_PATH, Guard, Limits, TooLarge
+from service.review.pages.desk import Desk, Place, Streams
+from service.review.pages.guard import HEALTH_PATH, LOGIN_PATH, METRICS_PATH, Guard, Limits, TooLarge
 from service.review.pages.jobs import Jobs
 from service.review.pages.settings import PageSettings
 from service.review.pages.view import STATIC, View
+from service.settings import KafkaSettings
 
 PLACES: Final = (
     Place("/", "GET", Right.READ, verdicts.listing),
     Place("/turn", "GET", Right.READ, verdicts.turn),
     Place("/why", "GET", Right.READ, whys.why),
     Place("/checks", "GET", Right.READ, verdicts.failing),
+    Place("/events", "GET", Right.READ, events.stream),
+    Place("/review", "GET", Right.REVIEW, queues.listing),
+    Place("/review/draw", "POST", Right.REVIEW, queues.draw),
+    Place("/review/choose", "POST", Right.REVIEW, choosing.choose),
+    Place("/review/sample", "GET", Right.REVIEW, sampled.show),
+    Place("/review/item", "GET", Right.REVIEW, items.item),
+    Place("/review/decide", "POST", Right.REVIEW, items.decide),
+    Place("/review/undo", "POST", Right.REVIEW, queues.undo),
+    Place("/review/close", "POST", Right.REVIEW, queues.close),
+    Place("/review/names", "GET", Right.REVIEW, names.table),
+    Place("/review/names", "POST", Right.REVIEW, names.answer),
+    Place("/review/cards", "GET", Right.REVIEW, patches.listing),
+    Place("/review/cards/preview", "GET", Right.REVIEW, patches.preview),
+    Place("/review/cards/file", "GET", Right.REVIEW, patches.file),
+    Place("/review/cards/publish", "POST", Right.REVIEW, patches.send),
+    Place("/review/cards/undo", "POST", Right.REVIEW, patches.take_back),
+    Place("/review/endings", "GET", Right.REVIEW, endings.listing),
+    Place("/review/endings/file", "GET", Right.REVIEW, endings.file),
     Place("/uploads", "GET", Right.UPLOAD, uploads.listing),
     Place("/uploads", "POST", Right.UPLOAD, uploads.begin),
     Place("/uploads/job", "GET", Right.UPLOAD, uploads.job_page),
@@ -38,20 +78,41 @@ PLACES: Final = (
     Place("/loads/undo", "POST", Right.UPLOAD, uploads.undo),
     Place("/evaluation", "POST", Right.UPLOAD, evaluations.load),
     Place("/evaluation/remove", "POST", Right.ADMINISTER, evaluations.remove),
+    Place("/summary", "GET", Right.READ, summary.show),
+    Place("/export", "GET", Right.EXPORT, exports.asking),
+    Place("/export", "POST", Right.EXPORT, exports.send),
     Place("/accesses", "GET", Right.ADMINISTER, accesses.listing),
+    Place("/forget", "GET", Right.ADMINISTER, forgetting.page),
+    Place("/forget", "POST", Right.ADMINISTER, forgetting.forget),
     Place(LOGIN_PATH, "GET", None, entry.login_page),
     Place(LOGIN_PATH, "POST", None, entry.login),
     Place("/logout", "POST", None, entry.logout),
     Place("/look", "POST", None, entry.look),
     Place(HEALTH_PATH, "GET", None, entry.health),
+    Place(METRICS_PATH, "GET", None, waiting.metrics),
 )
+# Each reads the database as it stood when it began, for as long as somebody takes to receive it.
+_EXPORTS_AT_ONCE: Final = 2
 _KEYS: Final = {401: "error_login", 403: "error_right", 404: "error_not_found", 405: "error_method"}
 
 
-def build(settings: PageSettings, engine: Engine, gate: Gate, jobs: Jobs, bench: Bench) -> ASGIApp:
+def build(
+    settings: PageSettings,
+    engine: Engine,
+    gate: Gate,
+    jobs: Jobs,
+    bench: Bench,
+    kafka: KafkaSettings | None = None,
+    follower: Follower | None = None,
+) -> ASGIApp:
     """Return the page as an ASGI application over an opened database."""
-    view = View(settings.page_utc_offset_minutes, logs_out=gate.tokens is not None)
-    desk = Desk(settings, engine, view, gate, jobs, bench)
+    view = View(
+        settings.page_utc_offset_minutes,
+        logs_out=gate.tokens is not None,
+        waiting=partial(waiting.waiting_for, engine),
+        live=None if follower is None else follower.state,
+    )
+    desk = Desk(settings, engine, view, gate, jobs, bench, kafka, follower, Streams(), Semaphore(_EXPORTS_AT_ONCE))
     inner = Starlette(
         routes=[
             *(Route(place.path, partial(_answer, desk, place), methods=[place.method]) for place in PLACES),

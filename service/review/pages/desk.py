@@ -1,6 +1,7 @@
 """What every answer works with: the rows, the templates, the gate and the uploads under way."""
 
 from collections.abc import Callable
+from threading import Semaphore
 from typing import NamedTuple
 
 from sqlalchemy import Engine
@@ -8,15 +9,29 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.review.loading.live import Follower
 from service.review.loading.uploading import Bench
 from service.review.pages.access import Gate, Right
 from service.review.pages.jobs import Jobs
 from service.review.pages.settings import PageSettings
 from service.review.pages.view import View
+from service.settings import KafkaSettings
+
+
+class Streams:
+    """How many readers are told what comes as it comes, in this process, and whether the database was away just now."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.open = 0
+        self.is_away = False
 
 
 class Desk(NamedTuple):
-    """What the page was opened with."""
+    """What the page was opened with; `kafka` is None where nobody named brokers, `follower` where nothing is followed.
+
+    `sending` lets so many exports be sent at once.
+    """
 
     settings: PageSettings
     engine: Engine
@@ -24,6 +39,10 @@ class Desk(NamedTuple):
     gate: Gate
     jobs: Jobs
     bench: Bench
+    kafka: KafkaSettings | None
+    follower: Follower | None
+    streams: Streams
+    sending: Semaphore
 
 
 Answer = Callable[[Desk, Request, FormData], Response]

@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from service.review.pages.access import COOKIE, LOGIN_S
 from service.review.pages.desk import Desk, field
-from service.review.pages.view import THEMES, back_of
+from service.review.pages.view import PAUSES, THEMES, back_of
 from service.review.words import LANGUAGES
 
 _YEAR_S = 365 * 86_400
@@ -42,9 +42,9 @@ def logout(desk: Desk, request: Request, form: FormData) -> Response:
 
 
 def look(desk: Desk, request: Request, form: FormData) -> Response:
-    """Take the language or the theme somebody chose, and go back."""
+    """Take the language, the theme or the pause somebody chose, and go back."""
     answer = RedirectResponse(back_of(field(form, "back")), 303)
-    for name, known in (("lang", LANGUAGES), ("theme", THEMES)):
+    for name, known in (("lang", LANGUAGES), ("theme", THEMES), ("live", PAUSES)):
         if field(form, name) in known:
             answer.set_cookie(name, field(form, name), max_age=_YEAR_S, httponly=True, samesite="lax")
     return answer

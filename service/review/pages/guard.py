@@ -17,9 +17,11 @@ LOG: Final = logging.getLogger(__name__)
 LOGIN_PATH: Final = "/login"
 STATIC_PATH: Final = "/static/"
 HEALTH_PATH: Final = "/healthz"
+METRICS_PATH: Final = "/metrics"
 UPLOAD_PATHS: Final = ("/uploads", "/evaluation")
 _SMALL_BODY_BYTES: Final = 64 * 1024
 _SAFE: Final = ("GET", "HEAD")
+_OPEN_PATHS: Final = (LOGIN_PATH, HEALTH_PATH, METRICS_PATH)
 _POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -99,7 +101,7 @@ class Guard:
         if not length.isdecimal() or int(length) > self._most(request):
             return self._refuse(request, 413, "error_too_large")
         path = request.url.path
-        if request.state.person is None and path not in (LOGIN_PATH, HEALTH_PATH) and not path.startswith(STATIC_PATH):
+        if request.state.person is None and path not in _OPEN_PATHS and not path.startswith(STATIC_PATH):
             if request.method not in _SAFE or self._gate.tokens is None:
                 return self._refuse(request, 401, "error_login")
             query = f"?{request.url.query}" if request.url.query else ""

@@ -24,6 +24,7 @@ class Line(NamedTuple):
     turn_id: str
     summary: str
     flag: str
+    session_id: str
 
 
 def line(row: Row, form: Form, language: str) -> Line:
@@ -33,13 +34,13 @@ def line(row: Row, form: Form, language: str) -> Line:
     if row.verdict is None:
         flag = t("row_failed", why=t(f"refused_{row.reason}"))
         why = t(f"refused_{row.reason}")
-        return Line(href, face(None), None, why, row.turn_id, t(f"refused_{row.reason}_long"), flag)
+        return Line(href, face(None), None, why, row.turn_id, t(f"refused_{row.reason}_long"), flag, row.session_id)
     codes = (row.hedge_codes or "").split()
     flag = ""
     if codes:
         more = f" +{len(codes) - 1}" if len(codes) > 1 else ""
         flag = f"○ {t(f'skipped_{codes[0]}')}{more}"
-    return Line(href, face(row.verdict), row.verdict, _why(row), row.turn_id, row.summary or "", flag)
+    return Line(href, face(row.verdict), row.verdict, _why(row), row.turn_id, row.summary or "", flag, row.session_id)
 
 
 def _why(row: Row) -> str:

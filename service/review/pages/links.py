@@ -59,6 +59,26 @@ def list_href(form: Form, before: object = None, **changed: str) -> str:
     return _href("/", {**form._replace(**changed)._asdict(), "before": before})
 
 
+def export_href(form: Form, before: object = None) -> str:
+    """Return the address at which a list is exported."""
+    return _href("/export", {**form._asdict(), "before": before})
+
+
+def events_href(form: Form, seen: str) -> str:
+    """Return the address at which what comes into a list is told."""
+    return _href("/events", {**form._asdict(), "seen": seen})
+
+
+def summary_href(asked: Mapping[str, str]) -> str:
+    """Return the address of the summary; only what is asked stands in it."""
+    return _href("/summary", asked)
+
+
+def accesses_href(asked: Mapping[str, str], before: object = None) -> str:
+    """Return the address of the access log, or of a page of it."""
+    return _href("/accesses", {**asked, "before": before})
+
+
 def turn_href(session_id: str, turn_id: str, form: Form = Form()) -> str:  # noqa: B008 - it is a value
     """Return the address of a turn, with the list it was found in."""
     return _href("/turn", _named(session_id, turn_id, form))

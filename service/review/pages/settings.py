@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from service.settings import PREFIX, Expected, File
+from service.settings import PREFIX, Expected, File, Ttl
 
 _URL: Final = "sqlite:///turnjudge.db"
 
@@ -13,6 +13,7 @@ _Text = Annotated[str, Field(min_length=1), Expected("text")]
 _Address = Annotated[str, Field(min_length=1), Expected("a host name or an address")]
 _Port = Annotated[int, Field(ge=0, le=65_535), Expected("a port from 0 to 65535")]
 _Bytes = Annotated[int, Field(ge=1_024, le=16 * 1024**3), Expected("a number of bytes from 1024 to 17179869184")]
+_Days = Annotated[int, Field(ge=1, le=36_500), Expected("a whole number of days from 1 to 36500")]
 _Minutes = Annotated[int, Field(ge=-1_080, le=1_080), Expected("a whole number of minutes from -1080 to 1080")]
 
 
@@ -33,4 +34,10 @@ class PageSettings(BaseSettings):
     page_max_upload_bytes: _Bytes = Field(64 * 1024**2, description="largest upload, in bytes")
     page_utc_offset_minutes: _Minutes = Field(
         540, description="the page's time zone, in minutes before UTC (540: Seoul)"
+    )
+    page_retention_days: _Days | None = Field(
+        None, description="days after which turns and the access log are removed from the page; for ever if not set"
+    )
+    entity_ttl_s: Ttl = Field(
+        30 * 86_400, description="how long the workers remember a name, in seconds of record time"
     )

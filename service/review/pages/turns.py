@@ -22,7 +22,7 @@ from service.review.pages.marking import (
     reply_marks,
 )
 from service.review.pages.view import View
-from service.review.store import queries
+from service.review.store import choosing, queries
 from service.review.store.queries import ModelSummary, Row
 
 _AROUND: Final = 3
@@ -48,7 +48,10 @@ class Neighbour(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """What the template shows of an opened turn: its row, its verdict (empty where refused) and what was said."""
+    """What the template shows of an opened turn: its row, its verdict (empty where refused) and what was said.
+
+    `queues` are the review queues it can be sent to from here.
+    """
 
     row: Row
     record: Mapping[str, Any]
@@ -66,6 +69,7 @@ class Opened(NamedTuple):
     around: list[Neighbour]
     history: list[tuple[str, str]]
     is_page: bool
+    queues: list[str]
 
 
 def parsed(text: str | None) -> dict[str, Any]:
@@ -90,8 +94,20 @@ def said_in(turn: Mapping[str, Any], record: Mapping[str, Any], target: object =
     )
 
 
-def opened(connection: Connection, row: Row, form: Form, view: View, language: str, *, is_page: bool) -> Opened:
-    """Read all that is shown of a turn; `form` is the list it was found in."""
+def opened(
+    connection: Connection,
+    row: Row,
+    form: Form,
+    view: View,
+    language: str,
+    *,
+    is_page: bool,
+    may_review: bool = False,
+) -> Opened:
+    """Read all that is shown of a turn; `form` is the list it was found in.
+
+    `may_review` offers to send it to the review queues that it belongs to.
+    """
     record, turn = parsed(row.record), parsed(row.turn)
     summary = queries.summary(connection, row.verdict_id)
     source, target = record.get("recall_source_turn"), record.get("recall_target")
@@ -121,6 +137,7 @@ def opened(connection: Connection, row: Row, form: Form, view: View, language: s
             for each in queries.history(connection, row.session_id, row.turn_id)
         ],
         is_page=is_page,
+        queues=[queue.value for queue in choosing.choices_of(row)] if may_review else [],
     )
 
 

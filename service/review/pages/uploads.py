@@ -23,7 +23,7 @@ from service.review.pages.expectations import header_told, told
 from service.review.pages.jobs import UNDER_WAY, Job, State
 from service.review.pages.links import number
 from service.review.pages.view import language_of
-from service.review.store import loads, queries
+from service.review.store import brought, loads
 from service.review.store.loads import LoadBusy, LoadGone, LoadState
 from service.review.store.opening import reading
 from service.review.words import WORDS, said
@@ -40,8 +40,8 @@ def listing(desk: Desk, request: Request, form: FormData) -> Response:
 def listing_with(desk: Desk, request: Request, problem: str | None, status: int = 200) -> Response:
     """Show it with what went wrong, as the key of its words."""
     with reading(desk.engine) as connection:
-        loads = queries.loads(connection)
-        has_report = queries.evaluation(connection) is not None
+        loads = brought.loads(connection)
+        has_report = brought.evaluation(connection) is not None
     most = desk.settings.page_max_upload_bytes
     return desk.view.page(
         request,
@@ -116,7 +116,7 @@ def undo(desk: Desk, request: Request, form: FormData) -> Response:
     """Take a whole load back: one's own, or as an administrator anybody's."""
     load_id, person = number(field(form, "load")), request.state.person
     with reading(desk.engine) as connection:
-        found = queries.load(connection, load_id)
+        found = brought.load(connection, load_id)
     if found is None:
         raise HTTPException(404)
     if found.who != person.name and not person.may(Right.ADMINISTER):
@@ -191,7 +191,7 @@ def _notice(language: str, notice: str) -> str:
     return f"{name}: {said(language, key)}" if key in WORDS else notice
 
 
-def _shown(desk: Desk, request: Request, load: queries.Load) -> dict[str, Any]:
+def _shown(desk: Desk, request: Request, load: brought.Load) -> dict[str, Any]:
     language, person = language_of(request), request.state.person
     counts = said(language, "loads_counts", judged=load.judged, refused=load.refused)
     if load.known:

@@ -1,5 +1,6 @@
 """The verdicts: the list in groups, a turn opened, and what failed a check."""
 
+import time
 from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
@@ -18,13 +19,16 @@ from service.review.pages.context import Beside, beside, failed_items, grading
 from service.review.pages.desk import Desk
 from service.review.pages.faces import FACES, Face, face
 from service.review.pages.lines import Line, line
-from service.review.pages.links import Form, filters_of, form_of, list_href, list_of, number
+from service.review.pages.links import Form, events_href, export_href, filters_of, form_of, list_href, list_of, number
+from service.review.pages.spikes import banners
 from service.review.pages.turns import opened
 from service.review.pages.view import language_of
-from service.review.store import queries
+from service.review.store import brought, queries
+from service.review.store.arriving import mark
 from service.review.store.loads import LoadState
 from service.review.store.opening import reading, writing
 from service.review.store.queries import GROUPS, REFUSED, Filters
+from service.review.store.searching import Hits
 from service.review.words import said
 
 _FEW: Final = 10
@@ -51,6 +55,14 @@ class Group(NamedTuple):
     first_href: str | None
 
 
+class AtLeast(int):
+    """A count that may be larger, and is written so: 10,000+."""
+
+    def __format__(self, form: str) -> str:
+        """Write the number, and that there may be more."""
+        return f"{int(self):{form}}+"
+
+
 def listing(desk: Desk, request: Request, form: FormData) -> Response:
     """Show the verdicts in groups, or one group page by page where a verdict is asked for."""
     asked = form_of(request.query_params)
@@ -60,39 +72,69 @@ def listing(desk: Desk, request: Request, form: FormData) -> Response:
     key = None if before is None else number(before)
     language = language_of(request)
     with reading(desk.engine) as connection:
-        counts = queries.counts(connection, filters)
+        found_by = queries.looked_up(connection, filters)
+        counts = queries.counts(connection, filters, found_by)
+        if found_by is not None and not found_by.is_whole:
+            counts = {name: AtLeast(count) for name, count in counts.items()}
         groups = [
-            _group(connection, asked, filters, name, counts[name], key, language)
+            _group(connection, asked, filters, name, counts[name], key, language, found_by)
             for name in GROUPS
             if filters.verdict in (None, name)
         ]
         choices = queries.choices(connection)
         is_sample = _is_sample(connection)
         context = column(desk, request, connection)
+        seen, shown = mark(connection), banners(connection, desk.view, language, time.time_ns() // 1_000_000)
+    if filters.session or filters.search:
+        what = accesses.What.LIST if filters.session else accesses.What.SEARCH
+        with writing(desk.engine) as connection:
+            sessions = [each.session_id for group in groups for each in group.lines]
+            accesses.record_all(connection, request.state.person.name, what, sessions)
     return desk.view.page(
         request,
         "verdicts.html",
         "verdicts",
         selects=_selects(asked, choices, language),
+        most_choices=queries.MOST_CHOICES,
         form=asked,
         filtered=asked != Form(),
         groups=groups,
-        total=sum(counts.values()),
+        total=_total(groups),
         is_sample=is_sample,
         may_upload=request.state.person.may(Right.UPLOAD),
+        export_href=export_href(asked) if request.state.person.may(Right.EXPORT) else None,
         beside=context,
+        banners=shown,
+        events=events_href(asked, str(seen)),
+        list_href=list_href(asked),
     )
 
 
+def _total(groups: list[Group]) -> int:
+    total = sum(group.size for group in groups)
+    return AtLeast(total) if any(isinstance(group.size, AtLeast) for group in groups) else total
+
+
 def _group(
-    connection: Connection, asked: Form, filters: Filters, name: str, count: int, before: int | None, language: str
+    connection: Connection,
+    asked: Form,
+    filters: Filters,
+    name: str,
+    count: int,
+    before: int | None,
+    language: str,
+    found_by: Hits | None,
 ) -> Group:
     alone = filters.verdict is not None
     step = _MANY if alone else _FEW
     verdict = None if name == REFUSED else name
-    found = (
-        queries.page(connection, filters, name, before if alone else None, step) if count else queries.Page([], None)
-    )
+    is_empty = count == 0 and not isinstance(count, AtLeast)
+    after = before if alone else None
+    found = queries.Page([], None) if is_empty else queries.page(connection, filters, name, after, step, found_by)
+    if isinstance(count, AtLeast) and after is None and found.next is None:
+        count = len(found.rows)
+    elif isinstance(count, AtLeast):
+        count = AtLeast(max(count, len(found.rows)))
     following = found.next
     if not alone:
         next_href = list_href(asked, verdict=name) if following is not None else None
@@ -130,9 +172,11 @@ def turn(desk: Desk, request: Request, form: FormData) -> Response:
     if row is None:
         raise HTTPException(404)
     with writing(desk.engine) as connection:
-        accesses.record(connection, request.state.person.name, "turn", row.session_id)
+        accesses.record(connection, request.state.person.name, accesses.What.TURN, row.session_id)
     with reading(desk.engine) as connection:
-        shown = opened(connection, row, list_of(query), desk.view, language_of(request), is_page=not is_part)
+        may = request.state.person.may(Right.REVIEW)
+        language = language_of(request)
+        shown = opened(connection, row, list_of(query), desk.view, language, is_page=not is_part, may_review=may)
         if is_part:
             return desk.view.page(request, "part.html", d=shown)
         context = column(desk, request, connection)
@@ -159,11 +203,11 @@ def column(desk: Desk, request: Request, connection: Connection) -> Beside:
     """Return the column that is always in sight."""
     counts = queries.counts(connection, queries.NO_FILTERS)
     judged = sum(count for name, count in counts.items() if name != REFUSED)
-    report = queries.evaluation(connection)
+    report = brought.evaluation(connection)
     found = None if report is None else grading(report.report, desk.view.time(report.at_ms) or "", report.who)
     return beside(language_of(request), judged, queries.held_back(connection), found)
 
 
 def _is_sample(connection: Connection) -> bool:
     """Tell whether what is shown is the sample; whatever else is written takes its place."""
-    return {load.kind for load in queries.loads(connection) if load.state == LoadState.DONE} == {SAMPLE}
+    return {load.kind for load in brought.loads(connection) if load.state == LoadState.DONE} == {SAMPLE}

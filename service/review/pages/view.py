@@ -1,5 +1,6 @@
 """How a page is written: templates, the language and the theme somebody chose, and the time as they read it."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -12,26 +13,46 @@ from markupsafe import escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from service.review.pages.access import Right
+from service.review.loading.live import State
+from service.review.pages.access import Person, Right
+from service.review.pages.standing import Standing, standing
 from service.review.pages.visible import finished
 from service.review.words import LANGUAGES, said
 
 ROOM: Final = Path(__file__).resolve().parent.parent
 STATIC: Final = ROOM / "static"
 THEMES: Final = ("auto", "light", "dark")
+# Whether what comes is told as it comes.
+PAUSES: Final = ("on", "off")
 # The parts of the page in the menu's order: name, path, key of its words, and the right it asks for.
 _MENU: Final = (
     ("verdicts", "/", "nav_verdicts", Right.READ),
+    ("review", "/review", "nav_review", Right.REVIEW),
+    ("summary", "/summary", "nav_summary", Right.READ),
     ("uploads", "/uploads", "nav_uploads", Right.UPLOAD),
     ("accesses", "/accesses", "nav_accesses", Right.ADMINISTER),
+    ("forget", "/forget", "nav_forget", Right.ADMINISTER),
 )
 
 
 class View:
     """Writes pages from the templates beside us."""
 
-    def __init__(self, utc_offset_minutes: int, *, logs_out: bool) -> None:
-        """Read the templates; everything they write is escaped, and every character of it is seen."""
+    def __init__(
+        self,
+        utc_offset_minutes: int,
+        *,
+        logs_out: bool,
+        waiting: Callable[[str], int],
+        live: Callable[[], State] | None,
+    ) -> None:
+        """Read the templates; everything they write is escaped, and every character of it is seen.
+
+        `waiting` tells how many items of the review queues wait for somebody, `live` how the live topics are followed
+        (None: they are not).
+        """
+        self._waiting = waiting
+        self._live = live
         self._offset = timedelta(minutes=utc_offset_minutes)
         self._logs_out = logs_out
         self._environment = Environment(
@@ -61,14 +82,28 @@ class View:
             menu=menu,
             section=section,
             logs_out=self._logs_out,
+            waiting=partial(self._waits, request, status),
             here=_here(request),
-            **values,
+            live=self.standing(request),
+            is_paused=request.cookies.get("live") == "off",
+            **{"events": "/events", "list_href": "/", **values},
         )
         return HTMLResponse(text, status)
 
     def refusal(self, request: Request, status: int, key: str) -> Response:
         """Write the page of a request that comes to nothing."""
         return self.page(request, "error.html", status=status, key=key, code=status)
+
+    def _waits(self, request: Request, status: int) -> int:
+        """Return what waits for whoever asks; a page that came to nothing asks the database nothing."""
+        return self._waiting(request.state.person.name) if status < 400 else 0
+
+    def standing(self, request: Request) -> Standing | None:
+        """Return how the live topics are followed, to who asks; None where they are not, or nobody does."""
+        person: Person | None = request.state.person
+        if self._live is None or person is None:
+            return None
+        return standing(self._live(), language_of(request), self.time, in_full=person.may(Right.ADMINISTER))
 
     def time(self, at_ms: int | None) -> str | None:
         """Return a time as it is read here, to the second."""

@@ -24,10 +24,11 @@ def why(desk: Desk, request: Request, form: FormData) -> Response:
         row = queries.row(connection, query.get("session", ""), query.get("turn", ""))
         if row is None:
             raise HTTPException(404)
-        found = why_of(connection, row.id, desk.bench.profiles, desk.bench.caps)
+        ttl_ms = desk.settings.entity_ttl_s * 1_000
+        found = why_of(connection, row.id, desk.bench.profiles, desk.bench.caps, ttl_ms)
         context = column(desk, request, connection)
     with writing(desk.engine) as connection:
-        accesses.record(connection, request.state.person.name, "why", row.session_id)
+        accesses.record(connection, request.state.person.name, accesses.What.WHY, row.session_id)
     results = []
     if not isinstance(found, Unexplained):
         shown = found.working

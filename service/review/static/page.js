@@ -53,7 +53,7 @@
   });
 
   // Keys: none while somebody types, and none while Hangul is being composed.
-  const typing = (target) => target.closest?.("input, textarea, select, [contenteditable]");
+  const typing = (target) => target.closest?.("input:not([type=radio]), textarea, select, [contenteditable]");
   const help = document.getElementById("keys");
   const step = (by) => {
     const rows = [...document.querySelectorAll("a.row")].filter((row) => row.checkVisibility());
@@ -108,6 +108,32 @@
   };
   if (job) setTimeout(poll, 700);
 
+  // Review: a number picks an answer of the field that has the focus, Ctrl+Enter saves and goes on.
+  const answering = document.querySelector("form[data-answering]");
+  if (answering) {
+    document.addEventListener("keydown", (event) => {
+      if (event.isComposing || event.keyCode === 229 || off || help?.open) return;
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
+        event.preventDefault();
+        answering.requestSubmit(answering.querySelector("button.main"));
+        return;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;
+      const field = event.target.matches?.("input[type=radio]") ? event.target.closest("fieldset") : null;
+      const choice = field?.querySelectorAll("input[type=radio]")[Number(event.key) - 1];
+      if (!choice) return;
+      event.preventDefault();
+      choice.checked = true;
+      choice.focus();
+    });
+    let sent = false;
+    answering.addEventListener("submit", (event) => {
+      if (sent) event.preventDefault();
+      sent = true;
+    });
+    window.addEventListener("pageshow", () => { sent = false; });
+  }
+
   // A file that is too large is said before it is sent.
   for (const form of document.querySelectorAll("form[data-most-bytes]")) {
     form.addEventListener("submit", (event) => {
@@ -117,5 +143,89 @@
       if (note) note.hidden = !over;
       if (over) event.preventDefault();
     });
+  }
+
+  // Live: what comes is told in the header and gathers in a bar at the foot; nothing that is read moves.
+  const live = document.getElementById("live");
+  if (live) {
+    const [news, rows, spike] = ["news", "news-rows", "news-spike"].map((id) => document.getElementById(id));
+    const [said, pause] = [document.getElementById("news-said"), live.querySelector("button")];
+    let [source, again, told] = [null, 0, 0];
+    const put = (element, text) => { if (element.textContent !== text) element.textContent = text; };
+    const stand = (state, word) => {
+      live.dataset.state = state;
+      put(live.querySelector("[data-live=word]"), word);
+    };
+    const announce = (text, now) => {
+      // At most every half minute: what is read aloud is not to be talked over.
+      if (!now && Date.now() - told < 30000) return;
+      told = Date.now();
+      put(said, text);
+    };
+    const fold = () => { news.hidden = rows.hidden && spike.hidden; };
+    const on = {
+      state: (now) => {
+        stand(now.state, now.word);
+        for (const part of live.querySelectorAll("p[data-live]")) put(part, now[part.dataset.live]);
+      },
+      rows: (now) => {
+        put(rows, now.words);
+        rows.hidden = false;
+        announce(now.words, false);
+        fold();
+      },
+      spikes: (now) => {
+        const shown = [...document.querySelectorAll("[data-spike]")];
+        for (const each of shown) each.querySelector("[data-closed]").hidden = now.open.includes(each.dataset.spike);
+        const fresh = now.newest.find((each) => !shown.some((one) => one.dataset.spike === each.id));
+        spike.hidden = !fresh;
+        if (fresh) {
+          put(spike.querySelector("span"), fresh.words);
+          spike.querySelector("a").href = fresh.href;
+          announce(spike.textContent, true);
+        }
+        fold();
+      },
+      end: () => {
+        stop();
+        stand("lost", live.dataset.lost);
+        put(rows, live.dataset.ended);
+        rows.href = location.href;
+        rows.hidden = false;
+        fold();
+      },
+    };
+    const stop = () => {
+      clearTimeout(again);
+      source?.close();
+      source = null;
+    };
+    const listen = () => {
+      if (source || document.hidden || live.dataset.state === "paused") return;
+      source = new EventSource(live.dataset.events);
+      for (const [name, act] of Object.entries(on)) source.addEventListener(name, (event) => act(JSON.parse(event.data)));
+      source.addEventListener("error", () => {
+        stand("lost", live.dataset.lost);
+        if (source?.readyState !== EventSource.CLOSED) return; // it comes back by itself
+        stop();
+        again = setTimeout(listen, 15000);
+      });
+    };
+    pause.addEventListener("click", async (event) => {
+      event.preventDefault();
+      const goesOn = live.dataset.state === "paused";
+      stop();
+      stand(goesOn ? "beginning" : "paused", goesOn ? live.dataset.beginning : live.dataset.paused);
+      put(pause, goesOn ? pause.dataset.pause : pause.dataset.goOn);
+      pause.value = goesOn ? "off" : "on";
+      listen();
+      const choice = new URLSearchParams({ live: goesOn ? "on" : "off" });
+      try { await fetch("/look", { method: "POST", body: choice, redirect: "manual" }); } catch { /* for this page only */ }
+    });
+    // A browser opens few connections to one host: a tab that nobody looks at gives its own back.
+    document.addEventListener("visibilitychange", () => { if (document.hidden) stop(); else listen(); });
+    window.addEventListener("pagehide", stop);
+    window.addEventListener("pageshow", listen);
+    listen();
   }
 })();

@@ -1,4 +1,4 @@
-"""What is written together: verdicts, refusals, summaries, cards, lexicons, and how far topics were read."""
+"""What is written together: verdicts, refusals, summaries, cards, lexicons, spikes, and how far topics were read."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from schemas.card import Card
 from schemas.lexicon import Entry
 from schemas.refusal import Reason
+from schemas.spike import SpikeRecord
 from schemas.summary import SummaryRecord
 from schemas.turn import Turn
 
@@ -76,6 +77,7 @@ class Batch(NamedTuple):
     summaries: Sequence[SummaryRecord] = ()
     cards: Sequence[CardChange] = ()
     lexicons: Sequence[LexiconChange] = ()
+    spikes: Sequence[SpikeRecord] = ()
     positions: Mapping[tuple[str, int], int] = {}
 
 

@@ -1,17 +1,15 @@
 """Loads of files: their rows are written unseen, shown all at once at the end, and taken back as one."""
 
-from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, delete, insert, select, update
-from sqlalchemy import text as sql
 
 from service.errors import OperatorError
 from service.review.store.opening import writing
-from service.review.store.searching import grams
+from service.review.store.removing import remove_rows
 from service.review.store.settling import settle_load
-from service.review.store.tables import CARDS, LETTERS, LEXICONS, LOADS, TEXTS, TURN_ROWS
+from service.review.store.tables import CARDS, LETTERS, LEXICONS, LOADS, TURN_ROWS
 
 # A load that gave no sign of life for so long is taken for dead.
 DEAD_AFTER_MS: Final = 30_000
@@ -130,25 +128,21 @@ def sweep(engine: Engine) -> None:
             of_gone = select(TURN_ROWS.c.id).where(TURN_ROWS.c.load_id.in_(gone)).limit(_SWEEP_ROWS)
             ids = list(connection.scalars(of_gone))
             if not ids:
-                for table in (CARDS, LEXICONS, LETTERS):
-                    connection.execute(delete(table).where(table.c.load_id.in_(gone)))
+                connection.execute(delete(LETTERS).where(LETTERS.c.load_id.in_(gone)))
+                # What other rows were judged by is asked for by its digest, whatever became of the load.
+                judged_nothing = gone.where(LOADS.c.state != LoadState.UNDONE) if _has_rows(connection) else gone
+                for table in (CARDS, LEXICONS):
+                    connection.execute(delete(table).where(table.c.load_id.in_(judged_nothing)))
                 return
-            for part in _parts(ids):
-                _remove(connection, part)
-
-
-def _remove(connection: Connection, ids: list[int]) -> None:
-    if connection.dialect.name == "sqlite":
-        texts = connection.execute(select(TEXTS).where(TEXTS.c.id.in_(ids)))
-        # The index holds no texts, so that it must be told what it is to forget.
-        words = [{"id": each.id, "words": " ".join(grams(each.folded))} for each in texts]
-        connection.execute(sql("INSERT INTO grams (grams, rowid, words) VALUES ('delete', :id, :words)"), words)
-    connection.execute(delete(TEXTS).where(TEXTS.c.id.in_(ids)))
-    connection.execute(delete(TURN_ROWS).where(TURN_ROWS.c.id.in_(ids)))
+            remove_rows(connection, ids)
 
 
 def _is_empty(connection: Connection) -> bool:
     return all(connection.execute(select(table.c.id).limit(1)).first() is None for table in (LOADS, TURN_ROWS))
+
+
+def _has_rows(connection: Connection) -> bool:
+    return connection.execute(select(TURN_ROWS.c.id).limit(1)).first() is not None
 
 
 def _state(connection: Connection, load_id: int) -> str | None:
@@ -158,8 +152,3 @@ def _state(connection: Connection, load_id: int) -> str | None:
 def _end(connection: Connection, load_id: int, state: LoadState, now_ms: int, who: str | None, **counted: Any) -> None:
     values = {"state": state.value, "ended_ms": now_ms, "ended_by": who, **counted}
     connection.execute(update(LOADS).where(LOADS.c.id == load_id).values(values))
-
-
-def _parts(ids: list[int]) -> Iterator[list[int]]:
-    for start in range(0, len(ids), 500):
-        yield ids[start : start + 500]

@@ -1,15 +1,14 @@
 """Read the rows: lists, counts, one turn and what stands around it. Nothing here looks at every row."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from schemas.verdict import VerdictWord
 from service.review.store.keeping import kept
-from service.review.store.searching import found, wanted
+from service.review.store.searching import Hits, found, hits, met, wanted
 from service.review.store.tables import (
-    EVALUATIONS,
     LOADS,
     SUMMARIES,
     TALLIES,
@@ -27,6 +26,8 @@ GROUPS: Final = (
     VerdictWord.KEPT.value,
     REFUSED,
 )
+# More than these are no list to choose from.
+MOST_CHOICES: Final = 200
 _UNVERIFIED: Final = "unverified"
 
 
@@ -100,39 +101,23 @@ class ModelSummary(NamedTuple):
     reason: str | None
 
 
-class Load(NamedTuple):
-    """A load of files: how it stands, and what came of it."""
-
-    id: int
-    kind: str
-    name: str
-    who: str
-    at_ms: int
-    state: str
-    judged: int
-    refused: int
-    known: int
-    ended_ms: int | None
-    ended_by: str | None
-
-
-class Evaluation(NamedTuple):
-    """A loaded report of `turnjudge evaluate`, as JSON."""
-
-    id: int
-    at_ms: int
-    who: str
-    report: str
-
-
 _ROW: Final = tuple(TURN_ROWS.c[name] for name in Row._fields)
 _PLACED: Final = TURN_ROWS.c.place > 0
+_DONE: Final = TURN_ROWS.c.load_id.is_(None) | TURN_ROWS.c.load_id.in_(
+    select(LOADS.c.id).where(LOADS.c.state == "done")
+)
 
 
-def counts(connection: Connection, filters: Filters) -> dict[str, int]:
-    """Count the rows of every group of `GROUPS`."""
+def looked_up(connection: Connection, filters: Filters) -> Hits | None:
+    """Look up a search once for the counts and pages of one list; None where there is none, or the index has none."""
+    want = wanted(filters.search) if filters.search else None
+    return None if want is None else hits(connection, want)
+
+
+def counts(connection: Connection, filters: Filters, found_by: Hits | None = None) -> dict[str, int]:
+    """Count the rows of every group of `GROUPS`; with `found_by` those among them, which is quick."""
     if filters.session or filters.search or filters.since_ms is not None or filters.until_ms is not None:
-        asked = _asked(connection, filters._replace(verdict=None))
+        asked = _asked(connection, filters._replace(verdict=None), found_by)
         column, statement = TURN_ROWS.c.verdict, select(TURN_ROWS.c.verdict, func.count()).where(_PLACED, *asked)
     else:
         column = TALLIES.c.verdict
@@ -142,8 +127,18 @@ def counts(connection: Connection, filters: Filters) -> dict[str, int]:
     return {group: by_word.get(group, 0) if group in groups else 0 for group in GROUPS}
 
 
-def page(connection: Connection, filters: Filters, verdict: str | None, before: int | None, limit: int) -> Page:
-    """Return up to `limit` rows of a group (None: of all), newest first, after the row whose `place` is `before`."""
+def page(
+    connection: Connection,
+    filters: Filters,
+    verdict: str | None,
+    before: int | None,
+    limit: int,
+    found_by: Hits | None = None,
+) -> Page:
+    """Return up to `limit` rows of a group (None: of all), newest first, after the row whose `place` is `before`.
+
+    `found_by` is the search as it was looked up, where it was.
+    """
     if verdict is not None and filters.verdict not in (None, verdict):
         return Page([], None)
     group = verdict or filters.verdict
@@ -151,11 +146,20 @@ def page(connection: Connection, filters: Filters, verdict: str | None, before: 
     rows: list[Row] = []
     # Every index is within a verdict, so that all of them together are the newest of each.
     for each in GROUPS if group is None else (group,):
-        asked = _asked(connection, filters._replace(verdict=each))
+        asked = _asked(connection, filters._replace(verdict=each), found_by, in_order=True)
         statement = select(*_ROW).where(within, *asked).order_by(TURN_ROWS.c.place.desc())
         rows += _rows(connection, statement.limit(limit + 1))
     rows.sort(key=lambda one: one.place or 0, reverse=True)
     return Page(rows[:limit], rows[limit - 1].place if len(rows) > limit else None)
+
+
+def whole(connection: Connection, filters: Filters, group: str, part_rows: int) -> Iterator[list[Row]]:
+    """Yield all rows of a group, newest first, in parts; they are read as they are asked for."""
+    asked = _asked(connection, filters._replace(verdict=group))
+    statement = select(*_ROW).where(_PLACED, *asked).order_by(TURN_ROWS.c.place.desc())
+    with connection.execute(statement, execution_options={"yield_per": part_rows}) as found:
+        for part in found.partitions():
+            yield [Row(*each) for each in part]
 
 
 def count_since(connection: Connection, filters: Filters, place: int) -> int:
@@ -164,9 +168,20 @@ def count_since(connection: Connection, filters: Filters, place: int) -> int:
     return connection.scalar(select(func.count()).select_from(TURN_ROWS).where(TURN_ROWS.c.place > place, *asked)) or 0
 
 
+def shown(connection: Connection, filters: Filters) -> list[ColumnElement[bool]]:
+    """Return the conditions on `turn_rows` that a row is shown and is asked for."""
+    return [_PLACED, *_asked(connection, filters)]
+
+
 def row(connection: Connection, session_id: str, turn_id: str) -> Row | None:
     """Return the row of a turn."""
     rows = _rows(connection, select(*_ROW).where(_PLACED, *_of(session_id, turn_id)))
+    return rows[0] if rows else None
+
+
+def version(connection: Connection, verdict_id: str) -> Row | None:
+    """Return a version of a turn, whether it is the row or history; one of a load that is not done is not there."""
+    rows = _rows(connection, select(*_ROW).where(TURN_ROWS.c.verdict_id == verdict_id, _DONE))
     return rows[0] if rows else None
 
 
@@ -184,18 +199,24 @@ def around(connection: Connection, session_id: str, turn_id: str, n: int) -> lis
 
 def history(connection: Connection, session_id: str, turn_id: str) -> list[Row]:
     """Return the earlier versions of a turn's row, newest first; those of unfinished loads are not among them."""
-    done = TURN_ROWS.c.load_id.is_(None) | TURN_ROWS.c.load_id.in_(select(LOADS.c.id).where(LOADS.c.state == "done"))
-    statement = select(*_ROW).where(TURN_ROWS.c.place.is_(None), done, *_of(session_id, turn_id))
+    statement = select(*_ROW).where(TURN_ROWS.c.place.is_(None), _DONE, *_of(session_id, turn_id))
     order = (TURN_ROWS.c.judged_ms.desc(), TURN_ROWS.c.position.desc(), TURN_ROWS.c.verdict_id.desc())
     return _rows(connection, statement.order_by(*order))
 
 
 def choices(connection: Connection) -> dict[str, list[str]]:
-    """Return what can be asked for: characters, models and topics of the rows that are shown."""
+    """Return what can be asked for: characters, models and topics of the rows that are shown.
+
+    Of each the first 200 by code point, and one more where there are more.
+    """
     columns = {"character": TALLIES.c.character_id, "model": TALLIES.c.model_id, "topic": TALLIES.c.touched_topic}
     shown = TALLIES.c.shown > 0
     return {
-        name: list(connection.scalars(select(column).where(shown, column != "").distinct().order_by(column)))
+        name: list(
+            connection.scalars(
+                select(column).where(shown, column != "").distinct().order_by(column).limit(MOST_CHOICES + 1)
+            )
+        )
         for name, column in columns.items()
     }
 
@@ -222,32 +243,6 @@ def summary(connection: Connection, verdict_id: str) -> ModelSummary | None:
     return None if found_one is None else ModelSummary(*found_one)
 
 
-def loads(connection: Connection, limit: int = 100) -> list[Load]:
-    """Return the loads, newest first."""
-    columns = [LOADS.c[name] for name in Load._fields]
-    return [Load(*each) for each in connection.execute(select(*columns).order_by(LOADS.c.id.desc()).limit(limit))]
-
-
-def load(connection: Connection, load_id: int) -> Load | None:
-    """Return a load."""
-    columns = [LOADS.c[name] for name in Load._fields]
-    one = connection.execute(select(*columns).where(LOADS.c.id == load_id)).first()
-    return None if one is None else Load(*one)
-
-
-def is_sample(connection: Connection) -> bool:
-    """Tell whether what is shown is the sample."""
-    of_sample = select(LOADS.c.id).where(LOADS.c.kind == "sample", LOADS.c.state == "done")
-    return connection.execute(of_sample).first() is not None
-
-
-def evaluation(connection: Connection) -> Evaluation | None:
-    """Return the evaluation that was loaded last."""
-    columns = [EVALUATIONS.c[name] for name in Evaluation._fields]
-    one = connection.execute(select(*columns).order_by(EVALUATIONS.c.id.desc()).limit(1)).first()
-    return None if one is None else Evaluation(*one)
-
-
 def _rows(connection: Connection, statement: Select[Any]) -> list[Row]:
     return [Row(*each) for each in connection.execute(statement)]
 
@@ -256,7 +251,9 @@ def _of(session_id: str, turn_id: str) -> tuple[ColumnElement[bool], ...]:
     return TURN_ROWS.c.session_id == kept(session_id), TURN_ROWS.c.turn_id == kept(turn_id)
 
 
-def _asked(connection: Connection, filters: Filters) -> list[ColumnElement[bool]]:
+def _asked(
+    connection: Connection, filters: Filters, found_by: Hits | None = None, *, in_order: bool = False
+) -> list[ColumnElement[bool]]:
     equal = (
         (TURN_ROWS.c.character_id, filters.character),
         (TURN_ROWS.c.model_id, filters.model),
@@ -274,7 +271,8 @@ def _asked(connection: Connection, filters: Filters) -> list[ColumnElement[bool]
         asked.append(TURN_ROWS.c.hedged == 1)
     want = wanted(filters.search) if filters.search else None
     if want is not None:
-        asked.append(found(connection, want))
+        is_common = in_order and found_by is not None and not found_by.is_whole
+        asked.append(met(connection, want) if is_common else found(connection, want, found_by))
     return asked
 
 

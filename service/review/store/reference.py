@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, select
 
+from service.review.store.keeping import kept
 from service.review.store.tables import CARDS, LEXICONS, LOADS
 
 _NEWEST_CARD: Final = (CARDS.c.changed_ms, CARDS.c.id)
@@ -25,6 +26,12 @@ def present_cards(connection: Connection) -> dict[str, str]:
     statement = select(CARDS.c.character_id, CARDS.c.record).where(_is_done(CARDS.c.load_id))
     newest = {one.character_id: one.record for one in connection.execute(statement.order_by(*_NEWEST_CARD))}
     return {character: record for character, record in newest.items() if record is not None}
+
+
+def present_card(connection: Connection, character_id: str) -> str | None:
+    """Return the JSON of a character's newest card; None where there is none, or it was removed."""
+    statement = select(CARDS.c.record).where(CARDS.c.character_id == kept(character_id), _is_done(CARDS.c.load_id))
+    return connection.scalar(statement.order_by(*(each.desc() for each in _NEWEST_CARD)).limit(1))
 
 
 def present_lexicon(connection: Connection) -> str | None:

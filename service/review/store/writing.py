@@ -9,17 +9,21 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import orjson
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 from sqlalchemy import text as sql
 
 from schemas.summary import SummaryRecord
 from schemas.turn import Turn
 from service.records import card_record, entry_record
+from service.review.store.adding import add, one_of
 from service.review.store.batch import Batch, CardChange, Judged, Letter, LexiconChange, RefusedTurn
+from service.review.store.forgetting import without_forgotten
 from service.review.store.keeping import kept, text_key
 from service.review.store.loads import retire_sample
+from service.review.store.prompts import prompt_key
 from service.review.store.searching import grams, searchable
-from service.review.store.settling import settle
+from service.review.store.settling import are_known, settle, take_in
+from service.review.store.spikes import write_spikes
 from service.review.store.tables import (
     CARDS,
     LETTERS,
@@ -32,7 +36,12 @@ from service.review.store.tables import (
 )
 from service.snapshot import digest
 
-_CHUNK: Final = 500
+_CHUNK: Final = 1_000
+_TEXTS: Final = """
+    INSERT INTO texts (id, folded, grams)
+    SELECT one.id, one.folded, array_to_tsvector(string_to_array(one.words, ' '))
+    FROM json_to_recordset(CAST(:texts AS json)) AS one (id bigint, folded text, words text)
+"""
 
 
 class Written(NamedTuple):
@@ -46,8 +55,11 @@ def write(connection: Connection, batch: Batch, load_id: int | None = None) -> W
     """Write a batch within the caller's transaction (`opening.writing`).
 
     Rows that are new come into the list by time of judging and position, whatever kind they are.
-    Rows of a load are not shown before `loads.finish`; those of no load are shown at once.
+    Rows of a load are not shown before `loads.finish`; those of no load are shown at once. Old records of sessions
+    that were forgotten are passed over.
     """
+    if load_id is None:
+        batch = without_forgotten(connection, batch)
     versions: dict[str, dict[str, Any]] = {}
     rows = [*(_refused(each, load_id) for each in batch.refused), *(_judged(each, load_id) for each in batch.judged)]
     for row in sorted(rows, key=lambda one: (one["judged_ms"], one["position"])):
@@ -64,63 +76,55 @@ def write(connection: Connection, batch: Batch, load_id: int | None = None) -> W
         _write_card(connection, change, load_id)
     for lexicon in batch.lexicons:
         _write_lexicon(connection, lexicon, load_id)
+    write_spikes(connection, batch.spikes)
     _write_positions(connection, batch.positions)
     return Written(len(versions) - known, known)
 
 
 def _write_versions(connection: Connection, rows: list[dict[str, Any]], *, shown: bool) -> int:
     ids = [row["verdict_id"] for row in rows]
-    statement = select(TURN_ROWS.c.verdict_id, TURN_ROWS.c.judged_ms).where(TURN_ROWS.c.verdict_id.in_(ids))
+    statement = select(TURN_ROWS.c.verdict_id, TURN_ROWS.c.judged_ms).where(
+        one_of(connection, TURN_ROWS.c.verdict_id, ids)
+    )
     there = {one.verdict_id: one.judged_ms for one in connection.execute(statement)}
     new = [row for row in rows if row["verdict_id"] not in there]
     earlier = [row for row in rows if row["judged_ms"] < there.get(row["verdict_id"], row["judged_ms"])]
-    if new:
-        _insert(connection, new)
+    turns = {(row["session_id"], row["turn_id"]) for row in (*new, *earlier)}
+    if shown and turns:
+        add(connection, SETTLING, [{"session_id": session, "turn_id": turn} for session, turn in sorted(turns)])
     if earlier:
         at = update(TURN_ROWS).where(TURN_ROWS.c.verdict_id == bindparam("same"))
         times = [{"same": row["verdict_id"], "earlier_ms": row["judged_ms"]} for row in earlier]
         connection.execute(at.values(judged_ms=bindparam("earlier_ms")), times)
-    touched = {(row["session_id"], row["turn_id"]) for row in (*new, *earlier)}
-    if shown and touched:
-        connection.execute(
-            insert(SETTLING), [{"session_id": session, "turn_id": turn} for session, turn in sorted(touched)]
-        )
+    if shown and new and len(turns) == len(new) and not earlier and not are_known(connection):
+        # Almost always: turns that are new, once each. They get their places here, and are written once.
+        newest = connection.scalar(select(func.max(TURN_ROWS.c.place))) or 0
+        for place, row in enumerate(new, start=newest + 1):
+            row["place"] = place
+        take_in(connection, *_insert(connection, new))
+        return len(rows) - len(new)
+    if new:
+        _insert(connection, new)
+    if shown and turns:
         settle(connection)
     return len(rows) - len(new)
 
 
-def _insert(connection: Connection, rows: list[dict[str, Any]]) -> None:
-    """Add versions and their texts; one writer at a time, so that the ids are ours to give."""
-    first = (connection.scalar(select(TURN_ROWS.c.id).order_by(TURN_ROWS.c.id.desc()).limit(1)) or 0) + 1
+def _insert(connection: Connection, rows: list[dict[str, Any]]) -> tuple[int, int]:
+    """Add versions and their texts, and return the first and the last id; with one writer at a time, ids of ours."""
+    first = (connection.scalar(select(func.max(TURN_ROWS.c.id))) or 0) + 1
     texts = []
     for number, row in enumerate(rows, start=first):
         row["id"] = number
-        texts.append({"id": number, "folded": row.pop("folded")})
-    _add_rows(connection, rows)
+        folded = row.pop("folded")
+        texts.append({"id": number, "folded": folded, "words": " ".join(grams(folded))})
+    add(connection, TURN_ROWS, rows)
     if connection.dialect.name == "sqlite":
         connection.execute(insert(TEXTS), texts)
-        words = [{"id": each["id"], "words": " ".join(grams(each["folded"]))} for each in texts]
-        connection.execute(sql("INSERT INTO grams (rowid, words) VALUES (:id, :words)"), words)
-        return
-    added = sql(
-        "INSERT INTO texts (id, folded, grams) SELECT one.id, one.folded, array_to_tsvector(string_to_array(one.words,"
-        " ' ')) FROM unnest(CAST(:ids AS bigint[]), CAST(:folded AS text[]), CAST(:words AS text[]))"
-        " AS one (id, folded, words)"
-    )
-    columns = {
-        "ids": [each["id"] for each in texts],
-        "folded": [each["folded"] for each in texts],
-        "words": [" ".join(grams(each["folded"])) for each in texts],
-    }
-    connection.execute(added, columns)
-
-
-def _add_rows(connection: Connection, rows: list[dict[str, Any]]) -> None:
-    if connection.dialect.name == "sqlite":
-        connection.execute(insert(TURN_ROWS), rows)
+        connection.execute(sql("INSERT INTO grams (rowid, words) VALUES (:id, :words)"), texts)
     else:
-        # With an answer many rows go in one statement, and not each in a journey of its own.
-        connection.execute(insert(TURN_ROWS).returning(TURN_ROWS.c.id), rows).all()
+        connection.execute(sql(_TEXTS), {"texts": orjson.dumps(texts).decode()})
+    return first, first + len(rows) - 1
 
 
 def _judged(judged: Judged, load_id: int | None) -> dict[str, Any]:
@@ -150,7 +154,7 @@ def _refused(refused: RefusedTurn, load_id: int | None) -> dict[str, Any]:
 def _row(
     turn: Turn, verdict_id: str, judged_ms: int, position: int, occurred_ms: int | None, load_id: int | None
 ) -> dict[str, Any]:
-    empty = dict.fromkeys(column.name for column in TURN_ROWS.columns)
+    empty = dict.fromkeys(str(column.name) for column in TURN_ROWS.columns)
     return empty | {
         "session_id": kept(turn.session_id),
         "turn_id": kept(turn.turn_id),
@@ -158,6 +162,7 @@ def _row(
         "character_id": kept(turn.character_id),
         "model_id": kept(turn.model_id),
         "prompt_id": kept(turn.prompt_id),
+        "prompt_key": prompt_key(turn, of_file=load_id is not None),
         "occurred_ms": occurred_ms,
         "hedged": 0,
         "turn": orjson.dumps(turn._asdict()).decode(),
@@ -180,6 +185,7 @@ def _write_summaries(connection: Connection, summaries: Sequence[SummaryRecord])
     rows = [
         {
             "verdict_id": each["verdict_id"],
+            "session_id": kept(each["session_id"]),
             "by": each["by"],
             "model": _clean(each["model"]),
             "summary": _clean(each["summary"]),
@@ -194,10 +200,14 @@ def _write_summaries(connection: Connection, summaries: Sequence[SummaryRecord])
 def _add_new(connection: Connection, table: Any, key: str, rows: Iterable[dict[str, Any]]) -> None:
     by_key = {row[key]: row for row in rows}
     for chunk in _chunks(list(by_key.values())):
-        there = set(connection.scalars(select(table.c[key]).where(table.c[key].in_([row[key] for row in chunk]))))
+        there = set(
+            connection.scalars(
+                select(table.c[key]).where(one_of(connection, table.c[key], [row[key] for row in chunk]))
+            )
+        )
         new = [row for row in chunk if row[key] not in there]
         if new:
-            connection.execute(insert(table), new)
+            add(connection, table, new)
 
 
 def _write_card(connection: Connection, change: CardChange, load_id: int | None) -> None:

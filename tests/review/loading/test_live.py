@@ -13,18 +13,22 @@ from typing import Any
 
 import orjson
 import pytest
+from kafka import KafkaAdminClient
 from sqlalchemy import Engine, event, func, select
 from sqlalchemy.exc import OperationalError
 
 from brokers import KafkaBroker
 from deciding import CARD, LEXICON, Row, outcomes, turn
+from review.store.desk import SPIKED_MS, spike
 from rules.profile import SEED
 from schemas.refusal import Reason
 from service.records import card_record, entry_record
+from service.review.loading import live
 from service.review.loading.live import Follower
 from service.review.store import queries, reference
 from service.review.store.opening import opened, reading
-from service.review.store.tables import CARDS, LETTERS, LEXICONS, POSITIONS, SUMMARIES, TURN_ROWS
+from service.review.store.spikes import open_spikes
+from service.review.store.tables import CARDS, LETTERS, LEXICONS, POSITIONS, SPIKES, SUMMARIES, TURN_ROWS
 from service.settings import KafkaSettings, load_settings
 from service.snapshot import snapshot
 from service.step import Accepted
@@ -299,6 +303,51 @@ def test_a_removed_card_and_a_changed_lexicon_are_followed(made: World, engine: 
         made.send(topics.topic_lexicon, None, first.key)
         made.flush()
         wait_for("both changes", lambda: present() == (0, 1))
+
+
+def test_a_spike_opens_and_closes_and_its_position_is_kept(made: World, engine: Engine) -> None:
+    topic = made.settings.topics.topic_spikes
+
+    def open_now() -> list[str]:
+        with reading(engine) as connection:
+            return [each.topic for each in open_spikes(connection, 5, SPIKED_MS)[0]]
+
+    def send(record: Any) -> None:
+        made.send(topic, orjson.dumps(record), "현실 정치".encode())
+        made.flush()
+
+    with following(made, engine) as follower:
+        send(spike())
+        made.send(topic, b"{}", b"k")
+        wait_for("the spike", lambda: open_now() == ["현실 정치"])
+        wait_for("what is none", lambda: follower.state().passed_over == 1)
+    send(spike(state="closed", at=SPIKED_MS + 1))
+    send(spike())
+    with following(made, engine) as follower:
+        wait_for("its end", lambda: open_now() == [] and follower.state().lag == 0)
+    with reading(engine) as connection:
+        kept = [one.next_offset for one in connection.execute(select(POSITIONS)) if one.topic == topic]
+    assert kept == [4]
+
+
+def test_a_topic_of_spikes_that_comes_later_is_found(
+    kafka: KafkaBroker, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "_SPIKES_S", 0.5)
+    with world(kafka.bootstrap) as one:
+        one.create()
+        topic = one.settings.topics.topic_spikes
+        with KafkaAdminClient(bootstrap_servers=kafka.bootstrap) as admin:
+            admin.delete_topics([topic])
+            wait_for("it is gone", lambda: not one.has(topic))
+            publish(one, [turn(turn_id="T-1")])
+            with following(one, engine) as follower:
+                wait_for("the verdict", lambda: shown(engine, "T-1"))
+                assert follower.state().connected
+                one.create()
+                one.send(topic, orjson.dumps(spike()), b"k")
+                one.flush()
+                wait_for("the spike", lambda: count(engine, SPIKES) == 1)
 
 
 def test_it_comes_back_when_the_broker_does_and_says_meanwhile_that_it_is_away(engine: Engine) -> None:

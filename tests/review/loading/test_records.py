@@ -1,16 +1,18 @@
 """Records of the live topics as rows, one by one: what is read of each, and what stands in for what is not there."""
 
+import json
 from typing import Any, NamedTuple
 
 import orjson
 import pytest
 
 from deciding import CAPS, CARD, LEXICON, Row, outcomes, turn
+from review.store.desk import spike
 from rules.lexicon import in_order
 from rules.profile import SEED
 from schemas.refusal import Reason
 from service.records import card_record, entry_record
-from service.review.loading.records import Terms, card_of, letter_of, offset_of, summary_of, verdict_of
+from service.review.loading.records import Terms, card_of, letter_of, offset_of, spike_of, summary_of, verdict_of
 from service.review.store.batch import CardChange, Judged, Letter, RefusedTurn
 from service.snapshot import digest, snapshot
 from service.step import Accepted
@@ -153,3 +155,31 @@ def test_a_lexicon_has_the_workers_digest_and_is_told_once_for_each_change() -> 
     assert change is not None
     assert change.entries == (LEXICON[0],)
     assert change.digest == digest((LEXICON[0],))
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_spike"),
+    [
+        ({}, True),
+        ({"ratio": None, "baseline_observed": 0}, True),
+        ({"at": 2_000.0}, True),
+        ({"turns": []}, True),
+        ({"at": 2**63}, False),
+        ({"window_s": 0}, False),
+        ({"state": "paused"}, False),
+        ({"spike_id": " "}, False),
+        ({"turns": [{"session_id": "S"}]}, False),
+        ({"ratio": 10**400}, False),
+        ({"p_value": -1}, False),
+    ],
+)
+def test_a_spike_is_read_whose_numbers_every_database_takes(changes: dict[str, Any], is_spike: bool) -> None:
+    found = spike_of(Record(json.dumps(spike() | changes).encode()))
+    assert (found is not None) is is_spike
+    if found is not None:
+        assert isinstance(found["at"], int)
+
+
+@pytest.mark.parametrize("value", [None, b"", b"[]", b"{}", b'{"ratio": 1e999}', b"\xff"])
+def test_what_is_no_spike_is_none(value: bytes | None) -> None:
+    assert spike_of(Record(value)) is None

@@ -1,6 +1,7 @@
 """Pages for tests: a page over a database of its own, and a browser's headers."""
 
 import re
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +11,11 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from service.review.pages.serving import opened
+from review.store.desk import Version, put
+from service.review.pages.serving import opened, server
 from service.review.pages.settings import PageSettings
-from service.settings import JudgingSettings
+from service.review.store.opening import opened as database
+from service.settings import JudgingSettings, KafkaSettings
 
 BASE = "http://127.0.0.1"
 FROM_US = {"Sec-Fetch-Site": "same-origin"}
@@ -24,6 +27,31 @@ def page(folder: Path, **given: Any) -> Iterator[TestClient]:
     settings = PageSettings(**{"page_db": f"sqlite:///{folder / 'page.db'}"} | given)
     with opened(settings, JudgingSettings()) as app, TestClient(app, base_url=BASE, headers=FROM_US) as client:
         yield client
+
+
+@contextmanager
+def filled(folder: Path, *versions: Version) -> Iterator[TestClient]:
+    """Open a page over versions of turns that came live."""
+    with page(folder) as client:
+        with database(f"sqlite:///{folder / 'page.db'}") as engine:
+            put(engine, *versions)
+        yield client
+
+
+@contextmanager
+def served(folder: Path, kafka: KafkaSettings | None = None, **given: Any) -> Iterator[str]:
+    """Serve a page over a database, live where brokers are named, and yield its address."""
+    settings = PageSettings(**{"page_db": f"sqlite:///{folder / 'page.db'}"} | given)
+    opening = opened(settings, JudgingSettings(), kafka, live=kafka is not None)
+    with opening as app, socket.create_server(("127.0.0.1", 0)) as listening:
+        running = server(app, 1)
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            running.should_exit = True
+            thread.join(30)
 
 
 def rows(text: str) -> list[str]:

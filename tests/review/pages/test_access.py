@@ -78,8 +78,9 @@ def test_the_roles_have_the_rights_they_say() -> None:
     rights = {role: {right for right in Right if Person("who", role).may(right)} for role in Role}
     assert rights == {
         Role.READER: {Right.READ},
-        Role.REVIEWER: {Right.READ, Right.UPLOAD},
-        Role.ADMIN: {Right.READ, Right.UPLOAD, Right.ADMINISTER},
+        Role.REVIEWER: {Right.READ, Right.UPLOAD, Right.REVIEW},
+        Role.EXPORTER: {Right.READ, Right.EXPORT},
+        Role.ADMIN: {Right.READ, Right.UPLOAD, Right.REVIEW, Right.EXPORT, Right.ADMINISTER},
     }
 
 

@@ -60,6 +60,31 @@ def test_it_serves_until_it_is_told_to_end(tmp_path: Path, number: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "brokers", "knows"),
+    [([], None, False), ([], "", False), ([], "127.0.0.1:1", True), (["--brokers", "127.0.0.1:1"], None, True)],
+)
+def test_brokers_are_known_where_somebody_named_them(
+    tmp_path: Path, arguments: list[str], brokers: str | None, knows: bool
+) -> None:
+    """The address that other commands fall back to counts as named by nobody."""
+    command = [sys.executable, "-c", "from service.cli import main; main()", "page", "--port", "0", *arguments]
+    named = {} if brokers is None else {"TURNJUDGE_BROKERS": brokers}
+    process = subprocess.Popen(
+        [*command, "--db", f"sqlite:///{tmp_path / 'page.db'}"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={name: value for name, value in os.environ.items() if name != "TURNJUDGE_BROKERS"} | named,
+    )
+    try:
+        assert process.stderr is not None
+        where = process.stderr.readline().split()[-1]
+        assert ("이 화면은 브로커를 모릅니다" not in httpx.get(where + "forget", timeout=30).text) == knows
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize(
     ("arguments", "line"),
     [
         (["--host", "0.0.0.0"], "TURNJUDGE_PAGE_HOST: expected a loopback address, or a login by"),  # noqa: S104

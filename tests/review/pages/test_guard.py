@@ -36,7 +36,8 @@ def log_in(client: TestClient, token: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/turn", "/uploads", "/nothing", "/static/page.css", "/static/page.js", "/healthz"]
+    "path",
+    ["/", "/turn", "/review", "/uploads", "/nothing", "/static/page.css", "/static/page.js", "/healthz", "/metrics"],
 )
 def test_every_answer_has_its_headers(local: TestClient, path: str) -> None:
     headers = local.get(path).headers
@@ -49,7 +50,7 @@ def test_every_answer_has_its_headers(local: TestClient, path: str) -> None:
     assert (headers.get("cache-control") == "no-store") == (not path.startswith("/static/"))
 
 
-@pytest.mark.parametrize("path", ["/", "/uploads", "/accesses", "/checks?item=3", "/nothing"])
+@pytest.mark.parametrize("path", ["/", "/review", "/uploads", "/accesses", "/checks?item=3", "/nothing"])
 def test_no_page_holds_a_script_or_a_style_of_its_own(local: TestClient, path: str) -> None:
     text = local.get(path).text
     assert re.findall(r"<script(?! src=)", text) == []
@@ -145,7 +146,11 @@ def test_a_login_leads_back_and_a_logout_ends_it(guarded: TestClient) -> None:
 
 @pytest.mark.parametrize(
     ("token", "rights"),
-    [(READER, {"read"}), (REVIEWER, {"read", "upload"}), (ADMIN, {"read", "upload", "administer"})],
+    [
+        (READER, {"read"}),
+        (REVIEWER, {"read", "upload", "review"}),
+        (ADMIN, {"read", "upload", "review", "export", "administer"}),
+    ],
 )
 def test_a_role_gets_what_it_may_and_no_more(guarded: TestClient, token: str, rights: set[str]) -> None:
     log_in(guarded, token)
@@ -166,7 +171,7 @@ def test_who_opened_whose_chats_is_written_down(guarded: TestClient) -> None:
     text = guarded.get("/accesses").text
     session = re.search(r"session=([^&]+)", href)
     assert session is not None
-    assert f"<td>haru</td><td>{session[1]}</td>" in text
+    assert f"<td>haru</td><td>회차 열람</td><td>{session[1]}</td>" in text
 
 
 @pytest.mark.parametrize(("path", "size"), [("/look", 70_000), ("/uploads", 3_000_000), ("/evaluation", 3_000_000)])

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+from browser.site import CARD, lines
 from review.pages.desk import loaded, page, rows
 from schemas.refusal import Reason
 from schemas.summary import SummaryRecord
@@ -15,16 +16,6 @@ from service.review.store.opening import opened, reading, writing
 from service.review.store.queries import Row
 from service.review.store.writing import write
 
-CARD = json.dumps(
-    {
-        "character_id": "나무",
-        "honorific_rule": "반말",
-        "first_person": "나",
-        "canon_entities": ["숲"],
-        "forbidden_topics": [],
-        "entity_roles": [],
-    }
-).encode()
 TURN = Turn("T-9", "S-9", "나무", "m", "안녕?", "그래.")
 
 
@@ -110,7 +101,7 @@ def test_every_part_answers_over_either_database(url: str, tmp_path: Path) -> No
     with page(tmp_path, page_db=url) as client:
         assert "공개 캐릭터 견본." in client.get("/").text
         assert "모두 올렸습니다" in loaded(
-            client, turns=("t.jsonl", json.dumps(turn).encode()), cards=("c.jsonl", CARD)
+            client, turns=("t.jsonl", json.dumps(turn).encode()), cards=("c.jsonl", lines(CARD))
         )
         found = rows(client.get("/", params={"search": "고래호", "until": "2999-01-01"}).text)
         assert found == []  # a file's turns have no time

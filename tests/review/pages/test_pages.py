@@ -11,10 +11,14 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from starlette.testclient import TestClient
 
+from browser.site import CARD, lines
 from review.pages.corpus import MARKUP, UNSEEN
 from review.pages.desk import loaded, page, rows
+from review.store.desk import judged, put, turn
 from schemas.refusal import Reason
 from schemas.verdict import VerdictWord
+from service.review.store import searching
+from service.review.store.opening import opened
 from service.review.store.queries import GROUPS
 from services import SHARED
 
@@ -191,7 +195,7 @@ def test_pages_of_a_long_list_hold_every_turn_once(tmp_path: Path) -> None:
         for number in range(130)
     ]
     with page(tmp_path) as client:
-        loaded(client, turns=("t.jsonl", "\n".join(map(json.dumps, turns)).encode()), cards=("c.jsonl", CARD))
+        loaded(client, turns=("t.jsonl", "\n".join(map(json.dumps, turns)).encode()), cards=("c.jsonl", lines(CARD)))
         seen: list[str] = []
         address = "/?" + urlencode({"verdict": VerdictWord.KEPT.value, "character": "나무"})
         while True:
@@ -203,18 +207,6 @@ def test_pages_of_a_long_list_hold_every_turn_once(tmp_path: Path) -> None:
             address = following[1].replace("&amp;", "&")
     assert sorted(seen) == [f"T-{number:03}" for number in range(130)]
     assert len(seen) == 130
-
-
-CARD = json.dumps(
-    {
-        "character_id": "나무",
-        "honorific_rule": "반말",
-        "first_person": "나",
-        "canon_entities": ["숲"],
-        "forbidden_topics": [],
-        "entity_roles": [],
-    }
-).encode()
 
 
 def test_a_turn_without_a_card_stays_in_the_list_with_its_reason(tmp_path: Path) -> None:
@@ -243,7 +235,7 @@ def test_every_text_of_the_corpus_is_shown_and_does_nothing(tmp_path: Path) -> N
         }
         for number, text in enumerate(texts)
     ]
-    cards = [json.loads(CARD) | {"character_id": text} for text in texts]
+    cards = [CARD | {"character_id": text} for text in texts]
     with page(tmp_path) as client:
         done = loaded(
             client,
@@ -316,3 +308,26 @@ def test_every_reason_has_its_words(sample: TestClient) -> None:
     for reason in Reason:
         assert f"refused_{reason}" in WORDS
         assert f"refused_{reason}_long" in WORDS
+
+
+def test_many_characters_are_typed_and_not_chosen_from_a_list(tmp_path: Path) -> None:
+    with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine:
+        put(engine, *(judged(turn(f"T-{number}", character_id=f"C-{number:03d}")) for number in range(250)))
+    with page(tmp_path) as client:
+        text = client.get("/?character=C-249").text
+        assert '<input name="character" value="C-249" list="choices-character"' in text
+        assert text.count('<option value="C-') == 201
+        assert '<select name="model">' in text
+        assert len(rows(text)) == 1
+
+
+def test_a_search_of_many_says_at_least(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "MOST_COUNTED", 20)
+    with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine:
+        put(engine, *(judged(turn(f"T-{number}", reply_text="창가에서")) for number in range(50)))
+    with page(tmp_path) as client:
+        text = client.get("/?search=창가").text
+        assert "20+ 회차" in text
+        assert "· 20+" in text
+        assert "20+ 회차" not in client.get("/?search=없는말").text
+        assert "50 회차" in client.get("/").text

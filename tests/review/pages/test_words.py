@@ -8,8 +8,17 @@ import pytest
 from rules.working import State as WhyState
 from schemas.hedge import HedgeCode
 from schemas.refusal import Reason
+from service.forget import Stays
 from service.review.notes import AUTOMATIC, BOUNDARY, MANUAL
+from service.review.pages.accesses import What
 from service.review.pages.jobs import State
+from service.review.pages.queues import QUEUES
+from service.review.pages.sheets import Sheet
+from service.review.pages.standing import Following
+from service.review.store.decisions import ANSWERS
+from service.review.store.forgetting import REMOVED
+from service.review.store.publications import PublicationState
+from service.review.store.samples import REVIEWERS
 from service.review.why import Unexplained
 from service.review.words import WORDS, said
 from services import ROOT, SHARED
@@ -22,12 +31,23 @@ MADE = frozenset(
     [f"refused_{reason}{end}" for reason in Reason for end in ("", "_long")]
     + [f"skipped_{code}" for code in HedgeCode]
     + [f"upload_state_{state}" for state in State]
+    + [f"export_{sheet}" for sheet in Sheet]
+    + [f"access_{what}" for what in What]
     + [f"check_{item}" for item in range(1, 11)]
     + [f"mark_{kind}" for kind in ("term", "name", "role", "target", "ending")]
     + [f"theme_{theme}" for theme in ("light", "dark", "auto")]
     + [f"upload_{kind}{end}" for kind in ("turns", "cards", "lexicon") for end in ("", "_about")]
     + [f"why_{state}" for state in (*WhyState, *Unexplained)]
     + [f"type_{kind}" for kind in ("string", "null", "boolean", "array", "object", "integer", "number")]
+    + [f"queue_{queue}{end}" for queue in QUEUES for end in ("", "_about", "_ask")]
+    + [f"answer_{answer}" for queue in QUEUES for answer in ANSWERS[queue]]
+    + [f"review_state_{state}" for state in ("mine", "waits", "done", "gone")]
+    + [f"publication_{state}" for state in (*PublicationState, "broken")]
+    + [f"flip_{kind}" for kind in ("fixed", "broken", "moved")]
+    + [f"review_reviewers_{count}" for count in REVIEWERS]
+    + [f"live_{state}" for state in Following]
+    + [f"stays_{each}" for each in Stays]
+    + [f"removed_{table}" for table in REMOVED]
     + [f"loads_{state}" for state in ("loading", "cancelled", "abandoned", "undone")]
 )
 

@@ -1,12 +1,14 @@
 """Versions of turns of our own making, and what is shown of them."""
 
 import json
+import time
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Engine, select
 
 from schemas.refusal import Reason
+from schemas.spike import SpikeRecord
 from schemas.turn import Turn
 from schemas.verdict import VERDICT_KEYS, VerdictWord
 from service.review.store import queries
@@ -17,6 +19,8 @@ from service.review.store.tables import TALLIES, TURN_ROWS
 from service.review.store.writing import Written, write
 
 Version = Judged | RefusedTurn
+# Spikes that were not told of for a day are shown no longer.
+SPIKED_MS: Final = time.time_ns() // 1_000_000
 
 
 def turn(turn_id: str = "T-1", session_id: str = "S", **changes: Any) -> Turn:
@@ -35,6 +39,26 @@ def refused(of: Turn, reason: Reason = Reason.UNKNOWN_CHARACTER, judged_ms: int 
     made = RefusedTurn("", of, reason, "character_id: expected one that has a card", judged_ms, 0, None)
     made = made._replace(**changes)
     return made if made.verdict_id else made._replace(verdict_id=hashed(*of[:4], reason, made.position))
+
+
+def spike(spike_id: str = "a1", state: str = "opened", at: int = SPIKED_MS, **changes: Any) -> SpikeRecord:
+    record: SpikeRecord = {
+        "spike_id": spike_id,
+        "state": state,
+        "topic": "현실 정치",
+        "character_id": None,
+        "opened_at": 2_000,
+        "at": at,
+        "window_s": 300,
+        "observed": 9,
+        "exposure": 100,
+        "baseline_observed": 10,
+        "baseline_exposure": 1_000,
+        "ratio": 9.0,
+        "p_value": 1e-9,
+        "turns": [{"session_id": "S-1", "turn_id": "T-1"}, {"session_id": "S-2", "turn_id": "T-1"}],
+    }
+    return {**record, **changes}  # type: ignore[typeddict-item]
 
 
 def batch(*versions: Version) -> Batch:

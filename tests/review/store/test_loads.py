@@ -26,7 +26,7 @@ from service.profiles import read_profiles
 from service.review.loading.files import File, Files, path_for
 from service.review.loading.sample import load_sample
 from service.review.loading.uploading import Bench, Loaded, load, preview
-from service.review.store import loads, queries, reference
+from service.review.store import brought, loads, queries, reference
 from service.review.store.opening import opened, reading, writing
 from service.review.store.tables import LETTERS, METADATA, TEXTS, TURN_ROWS
 
@@ -65,7 +65,7 @@ def whole(folder: Path, turns: Iterable[Row | str] = TURNS) -> Files:
     return stored(folder, turns=("회차.jsonl", lines(turns)), cards=cards, lexicon=lexicon)
 
 
-def brought(engine: Engine, files: Files, **more: Any) -> Loaded:
+def bring(engine: Engine, files: Files, **more: Any) -> Loaded:
     done = load(engine, files, BENCH, "me", nothing, **more)
     assert done is not None
     return done
@@ -73,14 +73,15 @@ def brought(engine: Engine, files: Files, **more: Any) -> Loaded:
 
 def kept(engine: Engine) -> dict[str, int]:
     """Count what stands in every table but those of loads and counts."""
+    counts = ("loads", "tallies", "day_tallies", "day_zone")
     with reading(engine) as connection:
-        tables = [table.name for table in METADATA.sorted_tables if table.name not in ("loads", "tallies")]
+        tables = [table.name for table in METADATA.sorted_tables if table.name not in counts]
         return {name: connection.scalar(sql(f"SELECT COUNT(*) FROM {name}")) or 0 for name in tables}  # noqa: S608
 
 
 def test_files_are_judged_as_the_command_line_judges_them(engine: Engine, tmp_path: Path) -> None:
     files = whole(tmp_path)
-    assert brought(engine, files) == Loaded(1, 7, 0, 0)
+    assert bring(engine, files) == Loaded(1, 7, 0, 0)
     out = tmp_path / "verdicts.jsonl"
     against = ("--cards", tmp_path / "cards.jsonl", "--lexicon", tmp_path / "lexicon.jsonl")
     assert turnjudge("judge", tmp_path / "turns.jsonl", *against, "--out", out).code == 0
@@ -106,12 +107,12 @@ def test_files_are_judged_as_the_command_line_judges_them(engine: Engine, tmp_pa
 def test_files_as_spreadsheets_write_them(
     name: str, value: bytes, notices: list[str], engine: Engine, tmp_path: Path
 ) -> None:
-    brought(engine, whole(tmp_path, []))
+    bring(engine, whole(tmp_path, []))
     files = stored(tmp_path, turns=(name, value))
     with reading(engine) as connection:
         seen = preview(connection, files, BENCH, nothing)
     assert (seen.turns, seen.refused_count, list(seen.notices)) == (7, 0, notices)
-    assert brought(engine, files).judged == 7
+    assert bring(engine, files).judged == 7
     assert ids(shown(engine))[::-1] == [row["turn_id"] for row in TURNS]
 
 
@@ -143,7 +144,7 @@ def test_a_preview_names_rows_and_writes_nothing(engine: Engine, tmp_path: Path)
 
 
 def test_what_cannot_be_judged_stays_in_the_list_or_among_the_letters(engine: Engine, tmp_path: Path) -> None:
-    assert brought(engine, whole(tmp_path, BAD)) == Loaded(1, 1, 5, 0)
+    assert bring(engine, whole(tmp_path, BAD)) == Loaded(1, 1, 5, 0)
     assert [(row.turn_id, row.reason) for row in shown(engine)] == [("T-8", "unknown_character"), ("T-0", None)]
     with reading(engine) as connection:
         letters = connection.execute(select(LETTERS.c.source, LETTERS.c.position).order_by(LETTERS.c.position)).all()
@@ -154,7 +155,7 @@ def test_what_cannot_be_judged_stays_in_the_list_or_among_the_letters(engine: En
 def test_a_sheet_without_the_columns_is_refused_by_its_own_name(value: str, engine: Engine, tmp_path: Path) -> None:
     files = stored(tmp_path, turns=("회차.csv", value.encode()))
     if not value:
-        assert brought(engine, files).judged == 0
+        assert bring(engine, files).judged == 0
         return
     with pytest.raises(OperatorError, match=r"^회차\.csv: the header lacks") as failure:
         load(engine, files, BENCH, "me", nothing)
@@ -163,8 +164,8 @@ def test_a_sheet_without_the_columns_is_refused_by_its_own_name(value: str, engi
 
 
 def test_a_later_file_is_judged_by_the_cards_of_an_earlier_one(engine: Engine, tmp_path: Path) -> None:
-    brought(engine, whole(tmp_path, []))
-    brought(engine, stored(tmp_path, turns=("t", lines(TURNS))))
+    bring(engine, whole(tmp_path, []))
+    bring(engine, stored(tmp_path, turns=("t", lines(TURNS))))
     row = shown(engine)[-1]
     assert row.verdict == VerdictWord.FORBIDDEN
     with reading(engine) as connection:
@@ -190,7 +191,7 @@ def test_a_load_that_fails_or_is_cancelled_leaves_nothing(engine: Engine, tmp_pa
         load(engine, whole(tmp_path, many), BENCH, "me", cancel)
     assert seen == [1_000, 2_000]
     assert not any(kept(engine).values())
-    assert brought(engine, whole(tmp_path, many)).judged == 2_500
+    assert bring(engine, whole(tmp_path, many)).judged == 2_500
     tallies_hold(engine)
 
 
@@ -219,14 +220,14 @@ def test_a_killed_load_is_never_seen_and_swept_away(url: str, tmp_path: Path) ->
         assert not any(counted(engine).values())
         assert kept(engine)["turn_rows"] == 2_000
         with pytest.raises(loads.LoadBusy):
-            brought(engine, whole(tmp_path))
+            bring(engine, whole(tmp_path))
         with writing(engine) as connection:
             connection.execute(sql("UPDATE loads SET beat_ms = 0"))
-        assert brought(engine, whole(tmp_path)).judged == 7
+        assert bring(engine, whole(tmp_path)).judged == 7
         assert len(shown(engine)) == kept(engine)["turn_rows"] == kept(engine)["texts"] == 7
         tallies_hold(engine)
         with reading(engine) as connection:
-            assert [each.state for each in queries.loads(connection)] == ["done", "abandoned"]
+            assert [each.state for each in brought.loads(connection)] == ["done", "abandoned"]
 
 
 def test_a_load_that_was_taken_for_dead_shows_nothing(engine: Engine, tmp_path: Path) -> None:
@@ -240,16 +241,16 @@ def test_a_load_that_was_taken_for_dead_shows_nothing(engine: Engine, tmp_path: 
 
 
 def test_the_same_file_again_changes_nothing(engine: Engine, tmp_path: Path) -> None:
-    brought(engine, whole(tmp_path))
+    bring(engine, whole(tmp_path))
     before = shown(engine)
-    assert brought(engine, whole(tmp_path)) == Loaded(2, 7, 0, 7)
+    assert bring(engine, whole(tmp_path)) == Loaded(2, 7, 0, 7)
     assert shown(engine) == before
 
 
 def test_an_undone_load_shows_again_what_it_hid(engine: Engine, tmp_path: Path) -> None:
     put(engine, judged(live_turn("T-1", "S"), VerdictWord.FORGOT))
     before, counts = shown(engine), counted(engine)
-    load_id = brought(engine, whole(tmp_path)).load_id
+    load_id = bring(engine, whole(tmp_path)).load_id
     assert len(shown(engine)) == 7
     assert next(row for row in shown(engine) if row.turn_id == "T-1").verdict == VerdictWord.KEPT
     loads.undo(engine, load_id, "me", 1)
@@ -257,8 +258,8 @@ def test_an_undone_load_shows_again_what_it_hid(engine: Engine, tmp_path: Path) 
     with reading(engine) as connection:
         assert reference.present_cards(connection) == {}
         assert connection.execute(select(TURN_ROWS.c.id)).all() == connection.execute(select(TEXTS.c.id)).all()
-        assert queries.load(connection, load_id) == queries.loads(connection)[0]
-        assert queries.loads(connection)[0][5:] == ("undone", 7, 0, 0, 1, "me")
+        assert brought.load(connection, load_id) == brought.loads(connection)[0]
+        assert brought.loads(connection)[0][5:] == ("undone", 7, 0, 0, 1, "me")
     assert ids(shown(engine, queries.Filters(search="판돈"))) == []
     with pytest.raises(loads.LoadGone):
         loads.undo(engine, load_id, "me", 1)
@@ -266,7 +267,7 @@ def test_an_undone_load_shows_again_what_it_hid(engine: Engine, tmp_path: Path) 
 
 
 def test_loads_of_the_same_turns_are_undone_last_first(engine: Engine, tmp_path: Path) -> None:
-    first, second = (brought(engine, whole(tmp_path)).load_id for _ in range(2))
+    first, second = (bring(engine, whole(tmp_path)).load_id for _ in range(2))
     with pytest.raises(loads.LoadBusy, match="undo that one first"):
         loads.undo(engine, first, "me", 1)
     loads.undo(engine, second, "me", 1)
@@ -282,11 +283,11 @@ def test_the_sample_is_loaded_once_and_goes_when_there_is_something_else(engine:
     assert {row.character_id for row in shown(engine)} == {"CHR-BARU"}
     assert load_sample(engine, BENCH) is None
     with reading(engine) as connection:
-        assert queries.is_sample(connection)
-    brought(engine, whole(tmp_path))
+        assert brought.is_sample(connection)
+    bring(engine, whole(tmp_path))
     assert {row.character_id for row in shown(engine)} == {"C"}
     with reading(engine) as connection:
-        assert not queries.is_sample(connection)
+        assert not brought.is_sample(connection)
     assert load_sample(engine, BENCH) is None
 
 

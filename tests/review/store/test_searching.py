@@ -6,7 +6,9 @@ import pytest
 from sqlalchemy import Engine
 
 from review.store.desk import counted, ids, judged, put, shown, turn
-from service.review.store import searching
+from schemas.verdict import VerdictWord
+from service.review.store import queries, searching
+from service.review.store.opening import reading
 from service.review.store.queries import Filters
 
 REPLY = "Hello, 학교에서 선거 얘기가 나왔어. \n\n 좋아ㅋㅋㅋ 😊😊"
@@ -77,3 +79,31 @@ def test_one_character_is_looked_for_in_the_newest_rows_and_that_is_said(
     want = searching.wanted("강")
     assert want is not None
     assert want.is_short
+
+
+def test_a_word_in_many_texts_is_counted_to_a_bound_and_listed_whole(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "MOST_COUNTED", 20)
+    many = [
+        judged(turn(f"T-{number}", f"S-{number}", reply_text="창가에 앉아"), position=number) for number in range(90)
+    ]
+    rare = [judged(turn(f"R-{number}", "S", reply_text="창가의 별"), VerdictWord.FORGOT) for number in range(3)]
+    put(engine, *rare)
+    put(engine, *many)
+    with reading(engine) as connection:
+        for search, size, whole in (("창가", 93, False), ("창가의", 3, True), ("앉아", 90, False), ("없는말", 0, True)):
+            filters = Filters(search=search)
+            found_by = queries.looked_up(connection, filters)
+            assert found_by is not None
+            assert found_by.is_whole == whole
+            assert sum(queries.counts(connection, filters, found_by).values()) == (size if whole else 20)
+            assert sum(queries.counts(connection, filters).values()) == size
+            listed = [
+                row.turn_id
+                for group in queries.GROUPS
+                for row in queries.page(connection, filters, group, None, 100, found_by).rows
+            ]
+            assert len(listed) == len(set(listed)) == size
+        assert queries.looked_up(connection, Filters(search="별")) is None
+        assert queries.looked_up(connection, queries.NO_FILTERS) is None
