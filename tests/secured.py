@@ -184,5 +184,5 @@ def rights() -> dict[str, list[Right]]:
 def names(topics: TopicNames, group: str) -> dict[str, str]:
     """Return the names at hand by README's usual ones."""
     usual = {field.replace("_", "-"): name for field, name in topics._asdict().items() if field != "changelog"}
-    groups = {f"turnjudge-{end}": f"{group}-{end}" for end in ("replay-unknown_character", "narrator")}
+    groups = {f"turnjudge-{end}": f"{group}-{end}" for end in ("replay-unknown_character", "narrator", "spikes")}
     return usual | groups | {"turnjudge-entities-changelog": topics.changelog, "turnjudge": group}

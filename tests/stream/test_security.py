@@ -15,6 +15,10 @@ import pytest
 from files.commands import Done, write_rows
 from files.commands import turnjudge as command
 from secured import SCRAM, Authority, Right, SecuredBroker, names, rights, secured_broker
+from service.review.loading.live import Follower
+from service.review.store.opening import opened, reading
+from service.review.store.queries import NO_FILTERS, counts
+from service.settings import KafkaSettings, load_settings
 from stream.conftest import Make
 from stream.offline import check_outcomes, snapshot_of
 from stream.world import Row, World, encode, wait_for, world
@@ -126,6 +130,69 @@ def test_a_narrator_with_the_rights_of_readme_narrates_over_tls(
             narrator.kill()
     assert (narrator.returncode, worker.end()) == (0, 0)
     assert CANARY not in said + refused.stderr
+
+
+COMMAND = (sys.executable, "-P", "-c", "from service.cli import main; main()")
+
+
+@pytest.mark.needs("kafka")
+def test_a_canary_and_spikes_do_with_the_rights_of_readme(
+    secured: SecuredBroker, guarded: World, sample: dict[str, list[Row]]
+) -> None:
+    guarded.load(sample["cards"], sample["lexicon"])
+    worker = guarded.worker()
+
+    def client(role: str) -> dict[str, str]:
+        given = secured.user(f"{role}-{guarded.settings.group}", PASSWORD, SCRAM[0])
+        return os.environ | guarded.environment | {f"TURNJUDGE_{key.upper()}": value for key, value in given.items()}
+
+    for role in ("canary", "spikes"):
+        environment = client(role)
+        arguments = [*COMMAND, role, *(("--once",) if role == "canary" else ())]
+        refused = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=90)
+        assert refused.returncode != 0
+        assert "Traceback" not in refused.stderr
+        grant(secured, guarded, f"{role}-{guarded.settings.group}", role)
+        with subprocess.Popen(arguments, env=environment, stderr=subprocess.PIPE, text=True) as running:
+            try:
+                if role == "spikes":
+                    assert running.stderr is not None
+                    assert "watching" in running.stderr.readline()
+                    running.terminate()
+                said = running.communicate(timeout=90)[1]
+            finally:
+                running.kill()
+        assert running.returncode == 0, said
+        assert CANARY not in said + refused.stderr
+    assert worker.end() == 0
+
+
+@pytest.mark.needs("kafka")
+def test_a_page_with_the_rights_of_readme_follows_over_tls(
+    secured: SecuredBroker, guarded: World, sample: dict[str, list[Row]], tmp_path: Path
+) -> None:
+    name, topics = f"page-{guarded.settings.group}", guarded.settings.topics
+    client = secured.user(name, PASSWORD, SCRAM[1])
+    grant(secured, guarded, name, "page --live")
+    guarded.load(sample["cards"], sample["lexicon"])
+    guarded.send_turns(sample["turns"])
+    worker = guarded.worker()
+    guarded.await_records(topics.turn_verdicts, len(sample["turns"]))
+    kept = {key: value for key, value in guarded.overrides.items() if key in KafkaSettings.model_fields}
+    with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine:
+        follower = Follower(load_settings(KafkaSettings, **kept | client), engine)
+        follower.start()
+
+        def shown() -> int:
+            with reading(engine) as connection:
+                return sum(counts(connection, NO_FILTERS).values())
+
+        try:
+            wait_for("every turn is a row", lambda: shown() == len(sample["turns"]) or None)
+            assert follower.state().problem is None
+        finally:
+            assert follower.stop()
+    assert worker.end() == 0
 
 
 @pytest.mark.needs("kafka")
