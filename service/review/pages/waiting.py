@@ -7,7 +7,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.metrics import METRICS, built
+from service.metrics import Job, built, of_job
 from service.review.pages.desk import Desk
 from service.review.store import samples
 from service.review.store.opening import reading
@@ -24,7 +24,7 @@ def metrics(desk: Desk, request: Request, form: FormData) -> Response:
     with reading(desk.engine) as connection:
         pending = samples.pending(connection)
     registry = CollectorRegistry(auto_describe=True)
-    gauges = {each.attribute: built(each, registry) for each in METRICS if each.name.startswith("judge_review_")}
+    gauges = {each.attribute: built(each, registry) for each in of_job(Job.PAGE)}
     for queue, found in pending.items():
         gauges["review_pending"].labels(queue.value).set(found.items)
     oldest_ms = min((found.oldest_ms for found in pending.values() if found.items), default=0)
