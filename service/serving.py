@@ -10,14 +10,11 @@ from typing import Any, Final
 from service.errors import OperatorError
 from service.settings import line_of
 
-LOOPBACK: Final = "127.0.0.1"
 _READ_S: Final = 10.0
 
 
 @contextmanager
-def served(
-    setting: str, port: int | None, render: Callable[[], tuple[bytes, str]], host: str = LOOPBACK
-) -> Iterator[str | None]:
+def served(setting: str, host: str, port: int | None, render: Callable[[], tuple[bytes, str]]) -> Iterator[str | None]:
     """Answer until the block ends; yield the address as "http://host:port", None where no port was asked for.
 
     `setting` is the field of the settings that names the port.

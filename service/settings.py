@@ -229,10 +229,8 @@ class WorkerSettings(KafkaSettings):
 class NarratorSettings(KafkaSettings):
     """What the narrator needs besides its model's endpoint."""
 
-    narrator_http_port: _OwnPort = Field(
-        None,
-        description="port of the narrator's /metrics and /healthz on 127.0.0.1; 0 takes a free one, none opens none",
-    )
+    narrator_http_host: _Address = Field("127.0.0.1", description="address of the narrator's /metrics and /healthz")
+    narrator_http_port: _OwnPort = Field(None, description="their port; 0 takes a free one, none opens none")
     stop_deadline_s: Seconds = Field(25.0, description="longest time to drain after SIGTERM, in seconds")
     log_level: _LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
 

@@ -128,7 +128,7 @@ def watch(settings: CanarySettings, stopping: Event, started: Callable[[str | No
     """
     metrics, answers, said = CanaryMetrics(), Counter[Answer](), False
     host, port = settings.canary_http_host, settings.canary_http_port
-    with served("canary_http_port", port, metrics.render, host) as address:
+    with served("canary_http_port", host, port, metrics.render) as address:
         while not stopping.is_set():
             try:
                 with _opened(settings, metrics.count) as (out, records, flight, turns):

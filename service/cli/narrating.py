@@ -26,7 +26,8 @@ _Command: Final = naming(NarratorSettings, LlmSettings)
 @_brokers
 @click.option("--group", metavar="NAME", help="Consumer group of the judge; the narrator's is NAME-narrator.")
 @click.option("--skip-kept", is_flag=True, help=f"Leave {VerdictWord.KEPT.value} to the rule, and ask nothing.")
-@click.option("--http-port", "narrator_http_port", metavar="PORT", help="Port of /metrics and /healthz on 127.0.0.1.")
+@click.option("--http-host", "narrator_http_host", metavar="ADDRESS", help="Address of /metrics and /healthz.")
+@click.option("--http-port", "narrator_http_port", metavar="PORT", help="Their port; without one there are none.")
 @click.option("--log-level", metavar="LEVEL", help="DEBUG, INFO, WARNING or ERROR.")
 def narrate(skip_kept: bool, **options: Any) -> None:
     """Publish a summary of each verdict on the summaries' topic, until SIGTERM or Ctrl-C.
