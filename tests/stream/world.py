@@ -85,7 +85,7 @@ class Worker:
         """Its "http://host:port"."""
 
         def found() -> str | None:
-            match = re.search(r"metrics at (http://\S+)/metrics", self.output)
+            match = re.search(r"(?:metrics|the page is) at (http://[^\s/]+)/", self.output)
             if match is None and self.process.poll() is not None:
                 raise WorkerEnded(f"the worker ended with {self.process.returncode}: {self.output}")
             return match and match[1]
@@ -159,6 +159,7 @@ class World:
         }
         self.workers: list[Worker] = []
         self._beside: list[Worker] = []
+        self._undelivered: list[Exception] = []
         self._stack = ExitStack()
         self._producer = KafkaProducer(
             bootstrap_servers=bootstrap,
@@ -205,11 +206,15 @@ class World:
         time_ms: int | None = None,
     ) -> Any:
         """Send a record; `flush` waits for all of them."""
-        return self._producer.send(topic, value, key, list(headers), partition, time_ms)
+        sent = self._producer.send(topic, value, key, list(headers), partition, time_ms)
+        return sent.add_errback(self._undelivered.append)
 
     def flush(self) -> None:
-        """Wait until everything sent is acknowledged."""
+        """Wait until everything sent is acknowledged; fail where something was not, whoever else waited for it."""
         self._producer.flush(30)
+        failed, self._undelivered[:] = list(self._undelivered), []
+        if failed:
+            raise AssertionError(f"{len(failed)} records were not delivered, the first one: {failed[0]!r}")
 
     def load(self, cards: Iterable[Row], lexicon: Iterable[Row]) -> None:
         """Send cards and lexicon rows."""
