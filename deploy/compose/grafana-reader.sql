@@ -7,3 +7,9 @@ ALTER ROLE grafana_reader SET statement_timeout = '20s';
 GRANT SELECT (place, character_id, model_id, occurred_ms, judged_ms, state, verdict, reason, touched_topic, hedged)
   ON turn_rows TO grafana_reader;
 GRANT SELECT ON tallies TO grafana_reader;
+-- What reviewers answered, and neither who nor with what note.
+GRANT SELECT (item_id, answer, at_ms, undone_ms) ON decisions TO grafana_reader;
+GRANT SELECT (id, sample_id) ON sample_items TO grafana_reader;
+GRANT SELECT (id, queue, by_hand) ON samples TO grafana_reader;
+GRANT SELECT (state, topic, character_id, opened_ms, at_ms, window_s, observed, exposure, baseline_observed,
+  baseline_exposure, ratio, p_value) ON spikes TO grafana_reader;

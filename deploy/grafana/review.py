@@ -46,6 +46,21 @@ ROWS: Final = (
         height=12,
     ),
     page_rows(
+        "Answers, by queue",
+        "Of the time shown: what reviewers answered and did not take back. Only drawn items say how often a queue is "
+        "right; those chosen by hand stand for nothing but themselves.",
+        """
+              SELECT samples.queue AS "queue", decisions.answer AS "answer",
+                count(*) FILTER (WHERE samples.by_hand = 0) AS "of drawn items",
+                count(*) FILTER (WHERE samples.by_hand = 1) AS "of items chosen by hand"
+              FROM decisions
+              JOIN sample_items ON sample_items.id = decisions.item_id
+              JOIN samples ON samples.id = sample_items.sample_id
+              WHERE decisions.undone_ms IS NULL AND decisions.at_ms BETWEEN $__from AND $__to
+              GROUP BY samples.queue, decisions.answer ORDER BY 1, 3 DESC, 2
+              """,
+    ),
+    page_rows(
         "Refused by reason",
         "Of the time shown: turns that got no verdict, by reason and character.",
         """

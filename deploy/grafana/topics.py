@@ -137,6 +137,24 @@ STREAM: Final = (
     ),
 )
 
+TOLD: Final = (
+    page_rows(
+        "Spikes, as the page has them",
+        "Those that went on within the time shown, newest first: sessions within the window and in what it is held to. "
+        "Without a character, all of them together. Open the page for their turns.",
+        """
+              SELECT to_timestamp(opened_ms / 1000.0) AS "opened", to_timestamp(at_ms / 1000.0) AS "last told",
+                state AS "state", topic AS "topic", character_id AS "character", window_s AS "window, s",
+                observed AS "touching sessions", exposure AS "of sessions",
+                baseline_observed AS "touching before", baseline_exposure AS "of sessions before",
+                ratio AS "times", p_value AS "p"
+              FROM spikes
+              WHERE at_ms >= $__from AND opened_ms <= $__to
+              ORDER BY opened_ms DESC, topic, character_id LIMIT 100
+              """,
+    ),
+)
+
 NOW: Final = (
     rows(
         "Touching sessions, 24 h",
@@ -168,7 +186,7 @@ def topics() -> Dashboard:
         "turnjudge-topics",
         "turnjudge: topics and spikes",
         "Which forbidden topics are touched, and which suddenly more?",
-        (("Touches", TOUCHES), ("Against the day before", SPIKES), ("In the stream", STREAM), ("Who", NOW)),
+        (("Touches", TOUCHES), ("Against the day before", SPIKES), ("In the stream", (*STREAM, *TOLD)), ("Who", NOW)),
         source="judge_topic_sessions_total",
         more=(("topic", "topic", "judge_topic_sessions_total"),),
         page=True,

@@ -1,8 +1,8 @@
-"""A seeded rig: workers, the canary and a feed on a real Kafka, and Debian's Prometheus that scrapes them.
+"""A seeded rig: workers, canary, spikes, page and a feed on a real Kafka, and Debian's Prometheus that scrapes them.
 
 What Prometheus keeps of the day before is written by promtool, so that what looks back a day has something to see; the
-rules are those of deploy/ with every group asked for each second. The page's own metrics come from a registry of its
-rows in the catalogue. Everything listens on loopback and ends with the rig.
+rules are those of deploy/ with every group asked for each second. The page follows it all live, and somebody reviews on
+it. Everything listens on loopback and ends with the rig.
 """
 
 import json
@@ -13,16 +13,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from prometheus_client import CollectorRegistry, start_http_server
-
+from deploy.reviewing import review, spikes_told
 from deploy.scraping import Prometheus
 from generate import make_cards, make_lexicon, make_turns, nfc
 from service.embedded.broker import free_port
-from service.metrics import METRICS, Job, ReviewQueue, built, of_job
+from service.metrics import METRICS, Job
 from services import ROOT
-from stream.world import Row, Worker, World, wait_for
+from stream.world import Row, Worker, World, encode, wait_for
 
 _DAY_S: Final = 26 * 3600
 _STEP_S: Final = 60
@@ -36,7 +36,7 @@ Rates = Callable[[float], tuple[float, float]]  # by seconds since the start: tu
 class Rig:
     """What runs; `turns` are those sent so far, `began_s` when the feed began."""
 
-    def __init__(self, world: World, rates: Rates, seed: int, workers: int) -> None:
+    def __init__(self, world: World, rates: Rates, seed: int, workers: int, page_db: str) -> None:
         self.world = world
         self.began_s = 0.0
         self.turns = 0
@@ -50,12 +50,9 @@ class Rig:
         self._feeder = threading.Thread(target=self._feed, daemon=True)
         world.load(self._cards, self._lexicon)
         self.workers = [self.start_worker(number) for number in range(workers)]
-        self.canary = Worker(
-            world.environment | {"TURNJUDGE_CANARY_INTERVAL_S": "1", "TURNJUDGE_CANARY_HTTP_PORT": "0"},
-            command="canary",
-        )
-        self.spikes = Worker(world.environment | {"TURNJUDGE_SPIKES_HTTP_PORT": "0"}, command="spikes")
-        world.workers += [self.canary, self.spikes]
+        self.canary = world.beside("canary", canary_interval_s=1, canary_http_port=0)
+        self.spikes = world.beside("spikes", spikes_http_port=0)
+        self.page = world.beside("page", "--live", page_db=page_db, page_port=0)
 
     def start_worker(self, number: int, port: int = 0) -> Worker:
         """Start a worker by the name of its place."""
@@ -102,6 +99,12 @@ class Rig:
             worker.await_ready()
         self.began_s = time.time()
         self._feeder.start()
+
+    def review(self) -> None:
+        """Tell the page of spikes, and review on it."""
+        for spike in spikes_told(self.topics[0], self._cards[0]["character_id"]):
+            self.world.send(self.world.settings.topics.topic_spikes, encode(spike), spike["spike_id"].encode())
+        review(self.page.address, self.topics)
 
     def stop(self) -> None:
         """End the feed and wait until everything is judged."""
@@ -157,36 +160,27 @@ class Rig:
             self._send(turn | {"session_id": "S-odd"}, time_ms=now_ms - 2 * 86_400_000)
 
 
-def _page_registry() -> CollectorRegistry:
-    registry = CollectorRegistry(auto_describe=True)
-    rows = {row.name: built(row, registry) for row in of_job(Job.PAGE)}
-    for number, queue in enumerate(ReviewQueue, start=3):
-        rows["judge_review_pending"].labels(queue).set(number)
-    rows["judge_review_oldest_pending_timestamp_seconds"].set(time.time() - 3_600)
-    return registry
-
-
 @contextmanager
-def rig(bootstrap: str, rates: Rates, *, seed: int = 9, workers: int = 1) -> Iterator[tuple[Rig, Prometheus]]:
-    """Start everything on a broker; the feed has begun when this yields."""
+def rig(
+    bootstrap: str, rates: Rates, *, page_db: str | None = None, seed: int = 9, workers: int = 1
+) -> Iterator[tuple[Rig, Prometheus]]:
+    """Start everything on a broker; it is fed and reviewed when this yields. The page has a file without `page_db`."""
     with ExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory(prefix="turnjudge-page-"))
         world = World(bootstrap, session_timeout_s=10.0, heartbeat_interval_s=1.0)
         stack.callback(world.close)
         world.create(4)
-        made = Rig(world, rates, seed, workers)
-        server, thread = start_http_server(0, addr="127.0.0.1", registry=_page_registry())
-        stack.callback(thread.join)
-        stack.callback(server.server_close)
-        stack.callback(server.shutdown)
+        made = Rig(world, rates, seed, workers, page_db or f"sqlite:///{folder}/page.db")
         targets = {
             Job.WORKER.value: {f"worker-{number}": each.address for number, each in enumerate(made.workers)},
             Job.CANARY.value: {"canary": made.canary.address},
             Job.SPIKES.value: {"spikes": made.spikes.address},
-            Job.PAGE.value: {"page": f"http://127.0.0.1:{server.server_address[1]}"},
+            Job.PAGE.value: {"page": made.page.address},
         }
         prometheus = stack.enter_context(Prometheus(targets, made.history()))
         made.start()
         try:
+            made.review()
             yield made, prometheus
         finally:
             made.stop()
