@@ -2,18 +2,17 @@
 
 import json
 import re
-import subprocess
 import tempfile
 import threading
 import time
-import urllib.request
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
+from deploy.daemon import daemon
 from service.embedded.broker import free_port
 from services import ROOT
-from stream.world import wait_for
 
 CONFIG: Final = ROOT / "deploy/alertmanager/alertmanager.yml"
 _RECEIVER: Final = re.compile(r"http://([a-z-]+)\.invalid/alerts")
@@ -77,40 +76,21 @@ class Alertmanager:
     def __init__(self, hooks: Hooks) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="turnjudge-alertmanager-"))
         self.address = f"http://127.0.0.1:{free_port()}"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._running = ExitStack()
         text = _RECEIVER.sub(lambda found: f"{hooks.address}/{found[1]}", CONFIG.read_text("utf-8"))
         (self._folder / "alertmanager.yml").write_text(text, "utf-8")
 
     def __enter__(self) -> Self:
-        with (self._folder / "log").open("wb") as log:
-            self._process = subprocess.Popen(
-                [
-                    "prometheus-alertmanager",
-                    f"--config.file={self._folder}/alertmanager.yml",
-                    f"--storage.path={self._folder}/data",
-                    f"--web.listen-address={self.address.removeprefix('http://')}",
-                    "--cluster.listen-address=",
-                    "--log.level=warn",
-                ],
-                cwd=self._folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-        wait_for("Alertmanager answers", self._is_ready)
+        command = [
+            "prometheus-alertmanager",
+            f"--config.file={self._folder}/alertmanager.yml",
+            f"--storage.path={self._folder}/data",
+            f"--web.listen-address={self.address.removeprefix('http://')}",
+            "--cluster.listen-address=",
+            "--log.level=warn",
+        ]
+        self._running.enter_context(daemon(command, self._folder, self.address))
         return self
 
     def __exit__(self, *failure: object) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-        subprocess.run(["rm", "-rf", str(self._folder)], check=True)
-
-    def _is_ready(self) -> bool:
-        assert self._process is not None
-        assert self._process.poll() is None, (self._folder / "log").read_text()
-        try:
-            with urllib.request.urlopen(f"{self.address}/-/ready", timeout=2) as answer:  # noqa: S310 - our own
-                return bool(answer.status == 200)
-        except OSError:
-            return False
+        self._running.close()

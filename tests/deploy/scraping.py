@@ -7,12 +7,13 @@ import tempfile
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, Self
 
+from deploy.daemon import daemon
 from service.embedded.broker import free_port
 from services import ROOT
-from stream.world import wait_for
 
 RULES: Final = ROOT / "deploy/prometheus/rules"
 _INTERVAL: Final = re.compile(r"^( +interval:) .+$", re.MULTILINE)
@@ -32,7 +33,7 @@ class Prometheus:
     ) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="turnjudge-prometheus-"))
         self.address = f"http://127.0.0.1:{free_port()}"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._running = ExitStack()
         rules = self._folder / "rules"
         rules.mkdir()
         for file in sorted(RULES.glob("*.yml")):
@@ -56,37 +57,18 @@ class Prometheus:
         subprocess.run(command, check=True, capture_output=True, timeout=60)
 
     def __enter__(self) -> Self:
-        with (self._folder / "log").open("wb") as log:
-            self._process = subprocess.Popen(
-                [
-                    "prometheus",
-                    f"--config.file={self._folder}/prometheus.yml",
-                    f"--storage.tsdb.path={self._folder}/data",
-                    f"--web.listen-address={self.address.removeprefix('http://')}",
-                    "--log.level=warn",
-                ],
-                cwd=self._folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-        wait_for("Prometheus answers", self._is_ready)
+        command = [
+            "prometheus",
+            f"--config.file={self._folder}/prometheus.yml",
+            f"--storage.tsdb.path={self._folder}/data",
+            f"--web.listen-address={self.address.removeprefix('http://')}",
+            "--log.level=warn",
+        ]
+        self._running.enter_context(daemon(command, self._folder, self.address))
         return self
 
     def __exit__(self, *failure: object) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-        subprocess.run(["rm", "-rf", str(self._folder)], check=True)
-
-    def _is_ready(self) -> bool:
-        assert self._process is not None
-        assert self._process.poll() is None, (self._folder / "log").read_text()
-        try:
-            with urllib.request.urlopen(f"{self.address}/-/ready", timeout=2) as answer:  # noqa: S310 - our own
-                return bool(answer.status == 200)
-        except OSError:
-            return False
+        self._running.close()
 
     def knows_alertmanager(self) -> bool:
         """Tell whether it sends alerts to an Alertmanager by now; it looks for them every few seconds."""

@@ -1,15 +1,12 @@
 """An endpoint and a world for each test."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 
 import pytest
 
 from brokers import KafkaBroker
 from llm.endpoint import Endpoint, listening
-from stream.world import World, world
-
-Make = Callable[..., World]
+from stream.worlds import Make, worlds
 
 
 @pytest.fixture
@@ -22,11 +19,5 @@ def endpoint() -> Iterator[Endpoint]:
 @pytest.fixture
 def make_world(kafka: KafkaBroker) -> Iterator[Make]:
     """Make worlds on the session's Kafka, with their topics; they end with the test."""
-    with ExitStack() as stack:
-
-        def make(partitions: int = 2) -> World:
-            made = stack.enter_context(world(kafka.bootstrap))
-            made.create(partitions)
-            return made
-
+    with worlds(kafka.bootstrap, 2) as make:
         yield make

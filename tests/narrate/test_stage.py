@@ -3,13 +3,9 @@
 import json
 import re
 import signal
-import subprocess
-import sys
 import threading
-import urllib.request
-from collections.abc import Callable, Iterable, Iterator
-from os import environ
-from typing import IO, Any
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -25,102 +21,26 @@ from service.cli import run
 from service.embedded.broker import free_port
 from service.narrate.metrics import NO_REASON
 from service.narrate.telling import REASONS
-from services import ROOT
-from stream.world import World, encode, wait_for, world
+from stream.world import Worker, World, encode, wait_for, world
+from stream.worlds import Make
 
 pytestmark = pytest.mark.needs("kafka")
-Make = Callable[..., World]
 MAIN = "from service.cli import main; main()"
 KINDS = {word: kind for kind, word in WORDS.items()}
 
 
-class Narrating:
-    """A narrator process of a world's topics; `output` is what it has written to stderr."""
-
-    def __init__(self, world: World, endpoint: Endpoint, *arguments: str, **settings: Any) -> None:
-        given = {"url": endpoint.url, "model": "m-1", "attempts": 1, "timeout_s": 20, "breaker_pause_s": 0.5}
-        llm = {f"TURNJUDGE_LLM_{name.upper()}": str(value) for name, value in (given | settings).items()}
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", MAIN, "narrate", "--http-port", "0", *arguments],
-            cwd=ROOT,
-            env={**environ, **world.environment, **llm},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-        )
-        self._lines: list[str] = []
-        self._reader = threading.Thread(target=self._read, args=(self.process.stderr,), daemon=True)
-        self._reader.start()
-
-    def _read(self, stream: IO[str] | None) -> None:
-        for line in stream or ():
-            self._lines.append(line)
-
-    @property
-    def output(self) -> str:
-        """What it has written."""
-        return "".join(self._lines)
-
-    @property
-    def address(self) -> str:
-        """Where its metrics are, once it has started."""
-
-        def found() -> str | None:
-            match = re.search(r"metrics at (http://\S+)/metrics", self.output)
-            assert match or self.process.poll() is None, self.output
-            return match and match[1]
-
-        return wait_for("the narrator's address", found)
-
-    def get(self, path: str) -> str:
-        """Ask it over HTTP."""
-        with urllib.request.urlopen(self.address + path, timeout=5) as answer:  # noqa: S310 - our own address
-            return str(answer.read().decode())
-
-    def series(self) -> dict[tuple[str, ...], float]:
-        """Return its metrics by name and the values of their labels."""
-        families = text_string_to_metric_families(self.get("/metrics"))
-        samples = (sample for family in families for sample in family.samples)
-        return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
-
-    def end(self, number: int = signal.SIGTERM, seconds: float = 40.0) -> int:
-        """Send a signal and return the exit code."""
-        self.process.send_signal(number)
-        return self.wait(seconds)
-
-    def wait(self, seconds: float = 40.0) -> int:
-        """Wait for its end and return the exit code."""
-        code = self.process.wait(seconds)
-        self._reader.join(5)
-        return code
-
-    def close(self) -> None:
-        """Kill it if it still runs."""
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self._reader.join(5)
-        if self.process.stderr:
-            self.process.stderr.close()
+def start(world: World, endpoint: Endpoint, *arguments: str, **settings: Any) -> Worker:
+    """Start a narrator of a world's topics; it ends with the world."""
+    given = {"url": endpoint.url, "model": "m-1", "attempts": 1, "timeout_s": 20, "breaker_pause_s": 0.5}
+    llm = {f"llm_{name}": value for name, value in (given | settings).items()}
+    return world.beside("narrate", "--http-port", "0", *arguments, **llm)
 
 
-Start = Callable[..., Narrating]
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    """Start narrators; they end with the test."""
-    started: list[Narrating] = []
-
-    def make(*arguments: Any, **settings: Any) -> Narrating:
-        started.append(Narrating(*arguments, **settings))
-        return started[-1]
-
-    yield make
-    for narrating in started:
-        narrating.close()
+def shown(narrating: Worker) -> dict[tuple[str, ...], float]:
+    """Return its metrics by name and the values of their labels."""
+    families = text_string_to_metric_families(narrating.get("/metrics").body)
+    samples = (sample for family in families for sample in family.samples)
+    return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
 
 
 def verdicts(count: int, begin: int = 0) -> list[Row]:
@@ -166,9 +86,7 @@ def order(world: World, topic: str) -> dict[int, list[str]]:
     return found
 
 
-def test_every_verdict_has_its_summary_in_the_verdicts_order(
-    make_world: Make, endpoint: Endpoint, start: Start
-) -> None:
+def test_every_verdict_has_its_summary_in_the_verdicts_order(make_world: Make, endpoint: Endpoint) -> None:
     endpoint.answer = answered
     world = make_world(3)
     send(world, verdicts(120))
@@ -178,22 +96,22 @@ def test_every_verdict_has_its_summary_in_the_verdicts_order(
     assert order(world, topics.turn_summaries) == order(world, topics.turn_verdicts)
     assert {(row["by"], row["model"], row["reason"]) for row in rows} == {("model", "m-1", None)}
     assert {row["summary"] for row in rows} == {*HONEST.values()}
-    series = narrating.series()
+    series = shown(narrating)
     assert series["narrator_summaries_total", "model", NO_REASON] == 120
     # Verdicts with the same cells are asked about once: the rest is in the cache.
     assert series["narrator_requests_total", "answered"] + series["narrator_requests_total", "cached"] == 120
     assert series["narrator_request_duration_seconds_count",] == 120
     assert series["narrator_tokens_total", "prompt"] == 100 * len(endpoint.requests)
-    assert narrating.get("/healthz") == "ok\n"
-    wait_for("no lag", lambda: narrating.series()[("narrator_lag_records",)] == 0 or None)
+    assert narrating.get("/healthz").body == "ok\n"
+    wait_for("no lag", lambda: shown(narrating)[("narrator_lag_records",)] == 0 or None)
     assert narrating.end() == 0
     assert re.search(r"120 summaries: 120 by the model, 0 by the rule; \d+ requests", narrating.output)
     assert "narrating " in narrating.output
     assert not any(word in narrating.output for word in ("선거", "리안", "동생", *HONEST.values(), "S-1", "T-1"))
 
 
-def test_closed_label_sets_are_there_from_the_start(make_world: Make, endpoint: Endpoint, start: Start) -> None:
-    series = start(make_world(), endpoint).series()
+def test_closed_label_sets_are_there_from_the_start(make_world: Make, endpoint: Endpoint) -> None:
+    series = shown(start(make_world(), endpoint))
     authors = {key[1:] for key in series if key[0] == "narrator_summaries_total"}
     assert authors == {(by.value, reason) for by in Author for reason in (NO_REASON, *REASONS)}
     assert {key[1] for key in series if key[0] == "narrator_passed_over_total"} == {
@@ -205,9 +123,7 @@ def test_closed_label_sets_are_there_from_the_start(make_world: Make, endpoint: 
     assert sum(series[key] for key in series if key[0].endswith("_total")) == 0
 
 
-def test_a_narrator_that_is_killed_or_stopped_in_the_middle_loses_nothing(
-    make_world: Make, endpoint: Endpoint, start: Start
-) -> None:
+def test_a_narrator_that_is_killed_or_stopped_in_the_middle_loses_nothing(make_world: Make, endpoint: Endpoint) -> None:
     world = make_world(2)
     topics = world.settings.topics
     reached, goes_on = threading.Event(), threading.Event()
@@ -252,7 +168,7 @@ def first_times(found: dict[int, list[str]]) -> dict[int, list[str]]:
 
 
 def test_with_the_endpoint_down_the_rules_sentence_comes_at_once_and_the_models_when_it_is_back(
-    make_world: Make, endpoint: Endpoint, start: Start
+    make_world: Make, endpoint: Endpoint
 ) -> None:
     endpoint.answer = answered
     world = make_world()
@@ -265,7 +181,7 @@ def test_with_the_endpoint_down_the_rules_sentence_comes_at_once_and_the_models_
     assert {row["reason"] for row in rows} == {"unreachable", "circuit_open"}
     said = {verdict["turn_id"]: verdict["summary"] for verdict in first}
     assert all(row["summary"] == said[row["turn_id"]] for row in rows)
-    assert narrating.series()[("narrator_circuit_open",)] == 1
+    assert shown(narrating)[("narrator_circuit_open",)] == 1
     endpoint.up()
     sent = 100
 
@@ -279,13 +195,11 @@ def test_with_the_endpoint_down_the_rules_sentence_comes_at_once_and_the_models_
     send(world, verdicts(20, sent))
     last = {f"T-{n}" for n in range(sent, sent + 20)}
     assert {row["by"] for row in summaries(world, sent + 20) if row["turn_id"] in last} == {"model"}
-    assert narrating.series()[("narrator_circuit_open",)] == 0
+    assert shown(narrating)[("narrator_circuit_open",)] == 0
     assert narrating.end() == 0
 
 
-def test_records_that_are_no_verdicts_are_counted_and_passed_over(
-    make_world: Make, endpoint: Endpoint, start: Start
-) -> None:
+def test_records_that_are_no_verdicts_are_counted_and_passed_over(make_world: Make, endpoint: Endpoint) -> None:
     endpoint.answer = answered
     world = make_world(1)
     topic = world.settings.topics.turn_verdicts
@@ -299,7 +213,7 @@ def test_records_that_are_no_verdicts_are_counted_and_passed_over(
     send(world, good[1:])
     narrating = start(world, endpoint)
     assert [row["turn_id"] for row in summaries(world, 2)] == ["T-0", "T-1"]
-    series = narrating.series()
+    series = shown(narrating)
     assert series["narrator_passed_over_total", "not_a_verdict"] == 3
     assert series["narrator_passed_over_total", "no_verdict_id"] == 1
     assert series["narrator_passed_over_total", "canary"] == 1
@@ -307,12 +221,10 @@ def test_records_that_are_no_verdicts_are_counted_and_passed_over(
     assert "5 records passed over (3 not_a_verdict, 1 no_verdict_id, 1 canary)" in narrating.output
     assert len(summaries(world, 2)) == 2
     # What is passed over is committed as well.
-    assert start(world, endpoint).series()["narrator_passed_over_total", "not_a_verdict"] == 0
+    assert shown(start(world, endpoint))["narrator_passed_over_total", "not_a_verdict"] == 0
 
 
-def test_sigterm_ends_it_in_time_though_the_model_does_not_answer(
-    make_world: Make, endpoint: Endpoint, start: Start
-) -> None:
+def test_sigterm_ends_it_in_time_though_the_model_does_not_answer(make_world: Make, endpoint: Endpoint) -> None:
     asked, never = threading.Event(), threading.Event()
 
     def answer(body: Row, number: int) -> Reply:
@@ -333,7 +245,7 @@ def test_sigterm_ends_it_in_time_though_the_model_does_not_answer(
     assert {row["by"] for row in summaries(world, 3)} == {"model"}
 
 
-def test_kept_turns_are_left_to_the_rule_on_request(make_world: Make, endpoint: Endpoint, start: Start) -> None:
+def test_kept_turns_are_left_to_the_rule_on_request(make_world: Make, endpoint: Endpoint) -> None:
     endpoint.answer = answered
     world = make_world()
     send(world, verdicts(10))
@@ -344,15 +256,13 @@ def test_kept_turns_are_left_to_the_rule_on_request(make_world: Make, endpoint: 
     assert "설정대로 말함 left to the rule" in narrating.output
 
 
-def test_two_narrators_share_the_verdicts_and_take_over_from_each_other(
-    make_world: Make, endpoint: Endpoint, start: Start
-) -> None:
+def test_two_narrators_share_the_verdicts_and_take_over_from_each_other(make_world: Make, endpoint: Endpoint) -> None:
     endpoint.answer = answered
     world = make_world(4)
     one, other = start(world, endpoint), start(world, endpoint)
 
     def both_read() -> bool:
-        return {each.series()[("narrator_assigned_partitions",)] for each in (one, other)} == {2}
+        return {shown(each)[("narrator_assigned_partitions",)] for each in (one, other)} == {2}
 
     wait_for("two partitions each", both_read)
     send(world, verdicts(100))
@@ -364,9 +274,7 @@ def test_two_narrators_share_the_verdicts_and_take_over_from_each_other(
     assert first_times(order(world, topics.turn_summaries)) == order(world, topics.turn_verdicts)
 
 
-def test_topics_that_are_missing_and_brokers_that_are_away_are_one_line(
-    endpoint: Endpoint, start: Start, kafka: KafkaBroker
-) -> None:
+def test_topics_that_are_missing_and_brokers_that_are_away_are_one_line(endpoint: Endpoint, kafka: KafkaBroker) -> None:
     with world(kafka.bootstrap) as bare:
         missing = start(bare, endpoint)
         assert missing.wait() == 2
@@ -377,7 +285,7 @@ def test_topics_that_are_missing_and_brokers_that_are_away_are_one_line(
         assert "no answer from the brokers" in away.output.splitlines()[-1]
 
 
-def test_wrong_settings_are_one_line(make_world: Make, endpoint: Endpoint, start: Start) -> None:
+def test_wrong_settings_are_one_line(make_world: Make, endpoint: Endpoint) -> None:
     narrating = start(make_world(), endpoint)
     port = narrating.address.rpartition(":")[2]
     for option, wrong in (("--http-port", "x"), ("--http-port", port)):
@@ -390,7 +298,7 @@ def test_wrong_settings_are_one_line(make_world: Make, endpoint: Endpoint, start
     assert nameless.output.startswith("turnjudge: TURNJUDGE_LLM_MODEL: expected")
 
 
-def test_a_broker_that_goes_away_and_comes_back_costs_no_summary(endpoint: Endpoint, start: Start) -> None:
+def test_a_broker_that_goes_away_and_comes_back_costs_no_summary(endpoint: Endpoint) -> None:
     endpoint.answer = answered
     with KafkaBroker() as broker, world(broker.bootstrap) as here:
         here.create(2)
@@ -412,7 +320,6 @@ def test_a_broker_that_goes_away_and_comes_back_costs_no_summary(endpoint: Endpo
 def test_tail_shows_who_wrote_a_summary(
     make_world: Make,
     endpoint: Endpoint,
-    start: Start,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -424,8 +331,8 @@ def test_tail_shows_who_wrote_a_summary(
     for name, value in world.environment.items():
         monkeypatch.setenv(name, value)
     assert run(["tail", "summaries", "--no-follow", "--format", "pretty"]) == 0
-    shown = capsys.readouterr().out
-    assert shown.count("모델 요약") == 4
-    assert "규칙 요약  S-4 · T-4 · skipped" in shown
+    printed = capsys.readouterr().out
+    assert printed.count("모델 요약") == 4
+    assert "규칙 요약  S-4 · T-4 · skipped" in printed
     assert run(["tail", "summaries", "--no-follow", "--format", "jsonl"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 5

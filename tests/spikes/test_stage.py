@@ -3,8 +3,7 @@
 import json
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
 from queue import Queue
 from threading import Event, Thread
 from typing import Any
@@ -31,9 +30,9 @@ from service.spikes.rule import MINUTE_MS, Level
 from service.spikes.stage import Figures, spikes
 from spikes.stream import DAY, START, burst, in_order, trickle
 from stream.world import Worker, World, encode, wait_for, world
+from stream.worlds import Make, worlds
 
 pytestmark = pytest.mark.needs("kafka")
-Make = Callable[..., World]
 
 DAY_LONG = DAY + 200
 QUIET = in_order(trickle(DAY_LONG, sessions=5, touched=250))
@@ -52,13 +51,7 @@ SHIFT_MS = (int(time.time()) // 60 - START - DAY_LONG - 100) * MINUTE_MS
 @pytest.fixture
 def make_world(kafka: KafkaBroker) -> Iterator[Make]:
     """Make worlds on the session's Kafka, with their topics; they end with the test."""
-    with ExitStack() as stack:
-
-        def make(partitions: int = 3) -> World:
-            made = stack.enter_context(world(kafka.bootstrap))
-            made.create(partitions)
-            return made
-
+    with worlds(kafka.bootstrap, 3) as make:
         yield make
 
 

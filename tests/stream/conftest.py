@@ -1,29 +1,20 @@
 """Worlds for stream tests."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
 from brokers import KafkaBroker
 from services import ROOT
-from stream.world import Row, World, world
-
-Make = Callable[..., World]
+from stream.world import Row
+from stream.worlds import Make, worlds
 
 
 @pytest.fixture
 def make_world(kafka: KafkaBroker) -> Iterator[Make]:
     """Make worlds on the session's Kafka, with their topics; they end with the test."""
-    with ExitStack() as stack:
-
-        def make(partitions: int = 2, **settings: Any) -> World:
-            made = stack.enter_context(world(kafka.bootstrap, **settings))
-            made.create(partitions)
-            return made
-
+    with worlds(kafka.bootstrap, 2) as make:
         yield make
 
 

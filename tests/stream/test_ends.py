@@ -9,9 +9,9 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource
 
 from brokers import KafkaBroker
-from stream.conftest import Make
 from stream.test_worker import CARD, turn
 from stream.world import World, encode, headers, wait_for, world
+from stream.worlds import Make
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from service.review.store.opening import opened, reading, writing
 from service.review.store.queries import Filters
 from service.review.store.tables import POSITIONS
 from service.settings import KafkaSettings, load_settings
-from stream.conftest import Make
 from stream.offline import changelog_state
 from stream.test_worker import CARD, turn
 from stream.world import Row, wait_for
+from stream.worlds import Make
 
 SAID = "달빛 창고의 열쇠는 화분 밑에 있어."
 ASKS = {"user_message": "동생 기억나?", "user_asked_recall": True}

@@ -14,10 +14,10 @@ from schemas.refusal import Reason
 from service.stream.guard import WINDOW, FaultLimit, TooManyFaults
 from service.stream.watchdog import Sign, Stalled, Watchdog
 from services import ROOT
-from stream.conftest import Make
 from stream.offline import check_outcomes, snapshot_of
 from stream.test_worker import CARD, turn
 from stream.world import Row, Worker, World, encode, wait_for, world
+from stream.worlds import Make
 
 OURS = (Reason.RULE_FAILED, Reason.UNVERIFIED)
 THEIRS = tuple(reason for reason in Reason if reason not in OURS)

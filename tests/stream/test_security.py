@@ -19,9 +19,9 @@ from service.review.loading.live import Follower
 from service.review.store.opening import opened, reading
 from service.review.store.queries import NO_FILTERS, counts
 from service.settings import KafkaSettings, load_settings
-from stream.conftest import Make
 from stream.offline import check_outcomes, snapshot_of
 from stream.world import Row, World, encode, wait_for, world
+from stream.worlds import Make
 
 # Stands in every field of every record that goes in, and in the password.
 CANARY = "까나리아7c1e"

@@ -11,9 +11,9 @@ import pytest
 
 from generate import make_bench_turns, make_cards, make_lexicon, make_turns
 from schemas.refusal import Reason
-from stream.conftest import Make
 from stream.offline import changelog_state, check_outcomes, judged_offline, snapshot_of
 from stream.world import Row, World, encode, headers, wait_for, world
+from stream.worlds import Make
 
 EMBEDDED: dict[str, Any] = {
     "idempotent": False,
