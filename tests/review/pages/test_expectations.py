@@ -43,7 +43,7 @@ def refused(kind: str, row: Any, caps: Caps) -> str:
         ),
         ("turn", IDS | {"turn_id": " "}, "turn_id: 비어 있지 않은 글자"),
         ("turn", IDS | {"reply_text": 1}, "reply_text: 글자 또는 빈 칸"),
-        ("turn", IDS | {"user_asked_recall": "예"}, "user_asked_recall: true 나 false 또는 빈 칸"),
+        ("turn", IDS | {"user_asked_recall": "예"}, "user_asked_recall: true나 false 또는 빈 칸"),
         ("turn", IDS | {"named_entities": ["a"] * 9}, "named_entities: 이름 4개 이하"),
         ("turn", IDS | {"reply_text": "가" * 400}, "줄: 1000바이트 이하"),
         ("turn", b"{", "줄: JSON 한 줄"),

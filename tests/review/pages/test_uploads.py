@@ -74,7 +74,7 @@ def test_a_sheet_of_excel_is_read_and_said(client: TestClient) -> None:
     sheet = "turn_id,session_id,character_id,model_id,reply_text\nT-1,S-1,나무,m,소나기가 온대.\n".encode("cp949")
     where = uploaded(client, turns=("회차.csv", sheet), cards=("c.jsonl", lines(CARD)))
     text = client.get(where).text
-    assert "회차.csv: UTF-8 이 아니어서 CP949 로 읽었습니다." in text
+    assert "회차.csv: UTF-8이 아니어서 CP949로 읽었습니다." in text
     assert re.search(r"회차\.csv</span></th><td class=\"number\">1</td>", text)
 
 
