@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect
 from sqlalchemy import Engine
 
 from browser.site import Tab, serving, tab
-from browser.test_access import overflow, violations
+from browser.test_access import LOOKS, overflow, violations
 from review.pages.corpus import MARKUP
 from review.store.desk import judged, put, spike, turn
 from schemas.verdict import VerdictWord
@@ -157,8 +157,7 @@ def test_a_login_that_ends_is_told(chromium: Browser, tmp_path: Path, monkeypatc
         expect(page.locator("input[name=token]")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1440, 360])
-@pytest.mark.parametrize(("language", "theme"), [("ko", "light"), ("en", "dark"), ("ko", "dark"), ("en", "light")])
+@pytest.mark.parametrize(("language", "theme", "width"), LOOKS)
 def test_axe_finds_nothing_and_nothing_overflows(
     chromium: Browser, base: str, engine: Engine, language: str, theme: str, width: int
 ) -> None:

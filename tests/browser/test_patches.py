@@ -107,8 +107,7 @@ def test_mixed_speech_goes_from_what_was_heard_to_a_profile_file(chromium: Brows
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("width", [1440, 360])
-@pytest.mark.parametrize(("language", "theme"), LOOKS)
+@pytest.mark.parametrize(("language", "theme", "width"), LOOKS)
 def test_axe_finds_nothing_and_nothing_overflows(
     chromium: Browser, reviewed: str, language: str, theme: str, width: int
 ) -> None:

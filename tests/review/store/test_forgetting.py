@@ -61,7 +61,15 @@ def fill(engine: Engine) -> None:
         for session in (MINE, "S-other"):
             connection.execute(insert(ACCESSES).values(at_ms=1, who="a", what="turn", session_id=session))
             asked = '{"session": "' + session + '"}'
-            row = {"queue": "forbidden", "seed": 1, "size": 1, "reviewers": 1, "population": 1, "last_row": 1}
+            row = {
+                "queue": "forbidden",
+                "seed": 1,
+                "size": 1,
+                "reviewers": 1,
+                "population": 1,
+                "last_row": 1,
+                "by_hand": 0,
+            }
             sample = insert(SAMPLES).values(row | {"filters": asked, "who": "a", "at_ms": 1})
             sample_id = connection.execute(sample.returning(SAMPLES.c.id)).scalar_one()
             item = {"sample_id": sample_id, "number": 1, "key": f"{session} T-1", "session_id": session}
