@@ -6,7 +6,9 @@ service ends the run before the first test, and a test skipped for any other rea
 TURNJUDGE_TEST_COMPILED=1 the compiled build must be what is tested.
 """
 
+import logging
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType
@@ -17,6 +19,7 @@ import pytest
 from brokers import KafkaBroker
 from service.embedded.broker import embedded_broker
 from service.step import step
+from service.stream.logs import QUIET
 from services import SERVICES, SHARED
 
 # How long an example takes says more of the machine than of the code.
@@ -26,6 +29,19 @@ hypothesis.settings.load_profile("untimed")
 _REQUIRE = "TURNJUDGE_TEST_REQUIRE"
 _COMPILED = "TURNJUDGE_TEST_COMPILED"
 _NAMES = tuple(service.name for service in SERVICES)
+
+
+@pytest.fixture(autouse=True)
+def logs_as_before() -> Iterator[None]:
+    """Take back what a command that was called in this process made of its logs."""
+    named = [logging.getLogger(name) for name in ("service", *QUIET)]
+    root, hook = logging.getLogger(), threading.excepthook
+    handlers, levels = root.handlers[:], [logger.level for logger in (root, *named)]
+    yield
+    root.handlers[:] = handlers
+    for logger, level in zip((root, *named), levels, strict=True):
+        logger.setLevel(level)
+    threading.excepthook = hook
 
 
 @pytest.fixture(scope="session")

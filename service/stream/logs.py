@@ -15,7 +15,7 @@ ENGINE: Final = logging.getLogger("faust.worker")
 _EVERY_S: Final = 30.0
 _MAX_KNOWN: Final = 1_000
 # At DEBUG the clients print requests with the records inside, at INFO Faust prints tables of partitions.
-_QUIET: Final = ("faust", "mode", "aiokafka", "kafka", "asyncio", "aiohttp")
+QUIET: Final = ("faust", "mode", "aiokafka", "kafka", "asyncio", "aiohttp")
 
 
 class OneLine(logging.Formatter):
@@ -75,5 +75,5 @@ def set_up_logs(level: str) -> None:
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("service").setLevel(level)
-    for name in _QUIET:
+    for name in QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)

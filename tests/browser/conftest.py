@@ -9,9 +9,9 @@ from browser.site import filled, serving
 from services import SERVICES, browser_binary
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """A Chromium, shared by the session; as root it runs without its sandbox."""
+    """A Chromium, shared by this folder and ended with it; as root it runs without its sandbox."""
     (service,) = (service for service in SERVICES if service.name == "browser")
     if lacks := service.missing():
         pytest.skip(f"{service.name}: {lacks}; get it by: {service.how}")
@@ -23,7 +23,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A page with the sample and with turns of every verdict, one without a card among them; read only."""
     with serving(tmp_path_factory.mktemp("site")) as base:

@@ -1,14 +1,11 @@
 """`turnjudge page`: it serves, says where, ends when it is told to, and says in one line why it cannot begin."""
 
-import logging
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -17,17 +14,6 @@ import pytest
 from service.cli import run
 from service.review.pages.settings import PageSettings
 from service.settings import variables
-
-
-@pytest.fixture(autouse=True)
-def logs_as_before() -> Iterator[None]:
-    """The command sends the logs of its process to stderr; this process keeps its own."""
-    root, hook = logging.getLogger(), threading.excepthook
-    handlers, level = root.handlers[:], root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    threading.excepthook = hook
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
