@@ -105,6 +105,8 @@ def test_the_image_has_what_the_processes_import() -> None:
     for name in ("faust-streaming", "scipy", "sqlalchemy", "starlette", "hatchling", "prometheus-client"):
         assert f"\n{name}==" in f"\n{locked}"
     assert "pytest" not in locked
+    (tool,) = re.findall(r"uv==\S+", (ROOT / "deploy/Dockerfile").read_text("utf-8"))
+    assert f"\n{tool} " in everything
     for line in re.findall(r"^\S+==\S+", locked, re.M):  # what was tested is what runs
         assert line in everything
 
