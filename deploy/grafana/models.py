@@ -5,9 +5,20 @@ from typing import Final
 from grafana_foundation_sdk.builders.timeseries import Panel
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from deploy.grafana.panels import dashboard, lines, page_rows, rows
+from deploy.grafana.boards import dashboard
+from deploy.grafana.panels import CHOSEN, lines, page_rows, rows
 
-_MODEL: Final = 'job=~"$job", instance=~"$instance", model_id=~"$model_id"'
+_MODEL: Final = f'{CHOSEN}, model_id=~"$model_id"'
+
+
+def _share(title: str, verdict: str, description: str, width: int) -> Panel:
+    """Make a panel of a share of verdicts, by model; `verdict` is the matcher."""
+    share = (
+        f"sum by (model_id) (rate(judge_verdicts_total{{{_MODEL}, verdict{verdict}}}[$__rate_interval])) "
+        f"/ sum by (model_id) (rate(judge_verdicts_total{{{_MODEL}}}[$__rate_interval]))"
+    )
+    return lines(title, description, "percentunit", (share, "{{model_id}}"), most=1, width=width)
+
 
 SHARES: Final = (
     lines(
@@ -17,41 +28,23 @@ SHARES: Final = (
         (f"sum by (model_id) (rate(judge_verdicts_total{{{_MODEL}}}[$__rate_interval]))", "{{model_id}}"),
         stacked=True,
     ),
-    lines(
+    _share(
         "Share that breaks the card",
-        "Verdicts other than 설정대로 말함, by model. Models get other prompts, so compare "
-        "them before a release with `turnjudge compare-models`.",
-        "percentunit",
-        (
-            f'sum by (model_id) (rate(judge_verdicts_total{{{_MODEL}, verdict!="설정대로 말함"}}[$__rate_interval])) '
-            f"/ sum by (model_id) (rate(judge_verdicts_total{{{_MODEL}}}[$__rate_interval]))",
-            "{{model_id}}",
-        ),
-        most=1,
+        '!="설정대로 말함"',
+        "Verdicts other than 설정대로 말함, by model. Models get other prompts, so compare them before a release with "
+        "`turnjudge compare-models`.",
+        12,
     ),
 )
 
-
-def _share(word: str, description: str) -> Panel:
-    return lines(
-        word,
-        description,
-        "percentunit",
-        (
-            f'sum by (model_id) (rate(judge_verdicts_total{{{_MODEL}, verdict="{word}"}}[$__rate_interval])) '
-            f"/ sum by (model_id) (rate(judge_verdicts_total{{{_MODEL}}}[$__rate_interval]))",
-            "{{model_id}}",
-        ),
-        most=1,
-        width=6,
+WORDS: Final = tuple(
+    _share(word, f'="{word}"', f"Share of a model's verdicts: {what}.", 6)
+    for word, what in (
+        ("금지 소재 접촉", "a forbidden topic was touched"),
+        ("세계관 밖 고유명사", "a name that is not of the card's world"),
+        ("말투 어긋남", "another speech level or first person"),
+        ("앞 회차를 기억 못 함", "a name of an earlier turn was forgotten"),
     )
-
-
-WORDS: Final = (
-    _share("금지 소재 접촉", "Share of a model's verdicts: a forbidden topic was touched."),
-    _share("세계관 밖 고유명사", "Share of a model's verdicts: a name that is not of the card's world."),
-    _share("말투 어긋남", "Share of a model's verdicts: another speech level or first person."),
-    _share("앞 회차를 기억 못 함", "Share of a model's verdicts: a name of an earlier turn was forgotten."),
 )
 
 NOW: Final = (

@@ -4,11 +4,11 @@ from typing import Final
 
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
+from deploy.grafana.boards import dashboard
+from deploy.grafana.panels import CHOSEN, Limit, figure, lines, quantiles, rows
 from deploy.grafana.panels import SERIES as S
-from deploy.grafana.panels import Limit, dashboard, figure, lines, rows
 
 _RED: Final = "red"
-_LATENCY: Final = "judge_verdict_latency_seconds"
 
 FIGURES: Final = (
     figure(
@@ -16,7 +16,6 @@ FIGURES: Final = (
         "Workers that Prometheus reaches. None: no turn is judged, and turns wait in Kafka.",
         "none",
         f"sum(up{S})",
-        limits=(),
     ),
     figure(
         "Turns a second",
@@ -28,8 +27,8 @@ FIGURES: Final = (
         "Within 1 s",
         "Share of verdicts acknowledged within 1 s of their record; the objective is 99%.",
         "percentunit",
-        f'sum(rate(judge_verdict_latency_seconds_bucket{{job=~"$job", instance=~"$instance", le="1.0"}}'
-        f"[$__rate_interval])) / sum(rate(judge_verdict_latency_seconds_count{S}[$__rate_interval]))",
+        f'sum(rate(judge_verdict_latency_seconds_bucket{{{CHOSEN}, le="1.0"}}[$__rate_interval])) '
+        f"/ sum(rate(judge_verdict_latency_seconds_count{S}[$__rate_interval]))",
     ),
     figure(
         "Turns waiting",
@@ -67,13 +66,7 @@ FLOW: Final = (
         "Time to the verdict",
         "From a turn's record to its acknowledged verdict, by logarithms. The line is the objective, 1 s.",
         "s",
-        *(
-            (
-                f"histogram_quantile({q}, sum by (le) (rate({_LATENCY}_bucket{S}[$__rate_interval])))",
-                name,
-            )
-            for q, name in (("0.5", "half"), ("0.99", "99 of 100"), ("0.999", "999 of 1000"))
-        ),
+        *quantiles("judge_verdict_latency_seconds", 3),
         log=True,
         limits=(Limit(1, _RED),),
     ),
@@ -92,8 +85,8 @@ VERDICTS: Final = (
         "Verdicts other than 설정대로 말함, of all.",
         "percentunit",
         (
-            f'sum(rate(judge_verdicts_total{{job=~"$job", instance=~"$instance", verdict!="설정대로 말함"}}'
-            f"[$__rate_interval])) / sum(rate(judge_verdicts_total{S}[$__rate_interval]))",
+            f'sum(rate(judge_verdicts_total{{{CHOSEN}, verdict!="설정대로 말함"}}[$__rate_interval])) '
+            f"/ sum(rate(judge_verdicts_total{S}[$__rate_interval]))",
             "breaks",
         ),
         most=1,

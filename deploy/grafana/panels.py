@@ -1,4 +1,4 @@
-"""The few kinds of panel, and the variables every dashboard has.
+"""The few kinds of panel.
 
 Every panel says what it shows and why one looks at it. Queries name the series of the catalogue or of the recording
 rules, matched by `$job` and `$instance`.
@@ -16,7 +16,9 @@ from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
 PROMETHEUS: Final = models.DataSourceRef(type_val="prometheus", uid="${datasource}")
 PAGE: Final = models.DataSourceRef(type_val="grafana-postgresql-datasource", uid="${page}")
-SERIES: Final = '{job=~"$job", instance=~"$instance"}'
+CHOSEN: Final = 'job=~"$job", instance=~"$instance"'
+SERIES: Final = f"{{{CHOSEN}}}"
+_QUANTILES: Final = (("0.5", "half"), ("0.99", "99 of 100"), ("0.999", "999 of 1000"))
 
 Query = tuple[str, str]  # PromQL, legend
 
@@ -60,6 +62,12 @@ class SqlModel:
             "rawQuery": True,
             "rawSql": self._text,
         }
+
+
+def quantiles(histogram: str, most: int = 2) -> list[Query]:
+    """Return the queries for half of what a histogram counts, 99 of 100 and, if three are wanted, 999 of 1000."""
+    rates = f"sum by (le) (rate({histogram}_bucket{SERIES}[$__rate_interval]))"
+    return [(f"histogram_quantile({share}, {rates})", name) for share, name in _QUANTILES[:most]]
 
 
 def _targets(queries: Sequence[Query], instant: bool = False) -> list[Any]:
@@ -160,71 +168,3 @@ def page_rows(title: str, description: str, sql: str, *, width: int = 24, height
 
 def _table(title: str, description: str, unit: str, width: int, height: int) -> table.Panel:
     return table.Panel().title(title).description(description).unit(unit).span(width).height(height)
-
-
-def _label_values(name: str, label: str, metric: str, all_value: str | None = None) -> dash.QueryVariable:
-    """Make a variable of a label's values; `all_value` None lets All mean those values and no others."""
-    made = (
-        dash.QueryVariable(name)
-        .label(label)
-        .datasource(PROMETHEUS)
-        .query(f"label_values({metric}, {name})")
-        .refresh(models.VariableRefresh.ON_TIME_RANGE_CHANGED)
-        .sort(models.VariableSort.ALPHABETICAL_ASC)
-        .include_all(True)
-        .multi(True)
-        .current(models.VariableOption(text="All", value="$__all", selected=True))
-    )
-    return made if all_value is None else made.all_value(all_value)
-
-
-def dashboard(
-    uid: str,
-    title: str,
-    description: str,
-    parts: Sequence[tuple[str, Sequence[Any]]],
-    *,
-    source: str,
-    more: Sequence[tuple[str, str, str]] = (),
-    page: bool = False,
-) -> models.Dashboard:
-    """Put rows of panels together.
-
-    `source` is a series that every process shown has: jobs and instances are read from it. `more` are further
-    variables: name of the label, title, and the series to read it from. `page` adds the page's database.
-    """
-    made = (
-        dash.Dashboard(title)
-        .uid(uid)
-        .description(description)
-        .tags(["turnjudge"])
-        .readonly()
-        .timezone("browser")
-        .refresh("30s")
-        .time("now-6h", "now")
-        .tooltip(models.DashboardCursorSync.CROSSHAIR)
-        .link(
-            dash.DashboardLink("turnjudge")
-            .type(models.DashboardLinkType.DASHBOARDS)
-            .tags(["turnjudge"])
-            .as_dropdown(True)
-            .include_vars(True)
-            .keep_time(True)
-        )
-        .with_variable(dash.DatasourceVariable("datasource").label("Prometheus").type("prometheus"))
-    )
-    if page:
-        variable = dash.DatasourceVariable("page").label("The page's rows").type("grafana-postgresql-datasource")
-        made = made.with_variable(variable)
-    made = made.with_variable(_label_values("job", "job", source))
-    made = made.with_variable(_label_values("instance", "process", f'{source}{{job=~"$job"}}'))
-    for name, label, metric in more:
-        made = made.with_variable(_label_values(name, label, f'{metric}{{job=~"$job", instance=~"$instance"}}', ".+"))
-    number = 0
-    for part, panels in parts:
-        number += 1
-        made = made.with_row(dash.Row(part).id(number))
-        for panel in panels:
-            number += 1
-            made = made.with_panel(panel.id(number))
-    return made.build()

@@ -4,8 +4,9 @@ from typing import Final
 
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
+from deploy.grafana.boards import dashboard
 from deploy.grafana.panels import SERIES as S
-from deploy.grafana.panels import Limit, dashboard, figure, lines, page_rows
+from deploy.grafana.panels import Limit, figure, lines, page_rows
 
 QUEUES: Final = (
     figure(

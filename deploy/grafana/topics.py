@@ -1,12 +1,16 @@
 """Topics and spikes: which forbidden topics are touched, and which suddenly more."""
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
+from grafana_foundation_sdk.builders.timeseries import Panel
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from deploy.grafana.panels import Limit, dashboard, lines, page_rows, rows
+from deploy.grafana.boards import dashboard
+from deploy.grafana.panels import CHOSEN, Limit, lines, page_rows, rows
+from deploy.grafana.panels import SERIES as S
 
-_TOPIC: Final = '{job=~"$job", instance=~"$instance", topic=~"$topic"}'
+_TOPIC: Final = f'{{{CHOSEN}, topic=~"$topic"}}'
 _RULE: Final = '{job=~"$job", topic=~"$topic"}'
 
 TOUCHES: Final = (
@@ -29,7 +33,7 @@ TOUCHES: Final = (
         "short",
         (
             f"1000 * sum by (topic) (rate(judge_topic_sessions_total{_TOPIC}[$__rate_interval])) / ignoring (topic) "
-            'group_left () sum(rate(judge_verdicts_total{job=~"$job", instance=~"$instance"}[$__rate_interval]))',
+            f"group_left () sum(rate(judge_verdicts_total{S}[$__rate_interval]))",
             "{{topic}}",
         ),
     ),
@@ -45,56 +49,25 @@ TOUCHES: Final = (
     ),
 )
 
+
+def _windows(title: str, description: str, series: str, **shown: Any) -> Iterator[Panel]:
+    """Make a panel for each window of a recorded series; the first says what it shows."""
+    for window, name, words in (("5m", "5 min", ""), ("30m", "30 min", "30 minutes"), ("2h", "2 h", "2 hours")):
+        text = f"The same over {words}." if words else description
+        query = f"job_topic:judge_topic_spike:{series}{window}{_RULE}"
+        yield lines(f"{title}, {name}", text, "short", (query, "{{topic}}"), width=8, **shown)
+
+
 SPIKES: Final = (
-    lines(
-        "Distance, 5 min",
-        "How far the last 5 minutes are from the day before, in standard "
-        "deviations. An alert asks for more than 4.5, and for floors of count and effect besides.",
-        "short",
-        (f"job_topic:judge_topic_spike:zscore5m{_RULE}", "{{topic}}"),
+    *_windows(
+        "Distance",
+        "How far the last 5 minutes are from the day before, in standard deviations. An alert asks for more than 4.5, "
+        "and for floors of count and effect besides.",
+        "zscore",
         least=None,
         limits=(Limit(4.5, "red"),),
-        width=8,
     ),
-    lines(
-        "Distance, 30 min",
-        "The same over 30 minutes.",
-        "short",
-        (f"job_topic:judge_topic_spike:zscore30m{_RULE}", "{{topic}}"),
-        least=None,
-        limits=(Limit(4.5, "red"),),
-        width=8,
-    ),
-    lines(
-        "Distance, 2 h",
-        "The same over 2 hours.",
-        "short",
-        (f"job_topic:judge_topic_spike:zscore2h{_RULE}", "{{topic}}"),
-        least=None,
-        limits=(Limit(4.5, "red"),),
-        width=8,
-    ),
-    lines(
-        "Times, 5 min",
-        "How many times as often as on the day before.",
-        "short",
-        (f"job_topic:judge_topic_spike:rate_ratio5m{_RULE}", "{{topic}}"),
-        width=8,
-    ),
-    lines(
-        "Times, 30 min",
-        "The same over 30 minutes.",
-        "short",
-        (f"job_topic:judge_topic_spike:rate_ratio30m{_RULE}", "{{topic}}"),
-        width=8,
-    ),
-    lines(
-        "Times, 2 h",
-        "The same over 2 hours.",
-        "short",
-        (f"job_topic:judge_topic_spike:rate_ratio2h{_RULE}", "{{topic}}"),
-        width=8,
-    ),
+    *_windows("Times", "How many times as often as on the day before.", "rate_ratio"),
 )
 
 STREAM: Final = (

@@ -4,8 +4,9 @@ from typing import Final
 
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
+from deploy.grafana.boards import dashboard
+from deploy.grafana.panels import CHOSEN, Limit, figure, lines, quantiles, rows
 from deploy.grafana.panels import SERIES as S
-from deploy.grafana.panels import Limit, dashboard, figure, lines, rows
 
 PARTITIONS: Final = (
     lines(
@@ -52,22 +53,13 @@ WORK: Final = (
         "Time to judge a turn",
         "Judging and verifying one turn, a sample from each batch. The worker's own speed.",
         "s",
-        *(
-            (
-                f"histogram_quantile({q}, sum by (le) (rate(judge_step_duration_seconds_bucket{S}[$__rate_interval])))",
-                name,
-            )
-            for q, name in (("0.5", "half"), ("0.99", "99 of 100"))
-        ),
+        *quantiles("judge_step_duration_seconds"),
     ),
     lines(
         "Turns a batch",
         "Large batches: turns waited. It is how a worker catches up.",
         "short",
-        *(
-            (f"histogram_quantile({q}, sum by (le) (rate(judge_batch_turns_bucket{S}[$__rate_interval])))", name)
-            for q, name in (("0.5", "half"), ("0.99", "99 of 100"))
-        ),
+        *quantiles("judge_batch_turns"),
     ),
     lines(
         "Names kept",
@@ -101,14 +93,13 @@ REFERENCE: Final = (
         "Cards",
         "Cards judged by, of the worker that has fewest.",
         "short",
-        'min(judge_reference_rows{job=~"$job", instance=~"$instance", kind="cards"})',
-        limits=(),
+        f'min(judge_reference_rows{{{CHOSEN}, kind="cards"}})',
     ),
     figure(
         "Lexicon rows",
         "Rows of the lexicon judged by, of the worker that has fewest.",
         "short",
-        'min(judge_reference_rows{job=~"$job", instance=~"$instance", kind="lexicon"})',
+        f'min(judge_reference_rows{{{CHOSEN}, kind="lexicon"}})',
     ),
     lines(
         "Since cards and lexicon changed",

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from brokers import KafkaBroker
-from deploy.rig import Rig, dashboards, filled, job_of, panels, rig
+from deploy.boards import dashboards, filled, job_of, panels
+from deploy.rig import Rig, rig
 from deploy.scraping import Prometheus
 
 WINDOW: Final = "10s"

@@ -7,12 +7,10 @@ it. Everything listens on loopback and ends with the rig.
 
 import json
 import random
-import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
@@ -20,8 +18,7 @@ from deploy.reviewing import review, spikes_told
 from deploy.scraping import Prometheus
 from generate import make_cards, make_lexicon, make_turns, nfc
 from service.embedded.broker import free_port
-from service.metrics import METRICS, Job
-from services import ROOT
+from service.metrics import Job
 from stream.world import Row, Worker, World, encode, wait_for
 
 _DAY_S: Final = 26 * 3600
@@ -184,27 +181,3 @@ def rig(
             yield made, prometheus
         finally:
             made.stop()
-
-
-def filled(text: str, job: str, rate_interval: str = "15s") -> str:
-    """Put values where Grafana would: one job, and all else selected."""
-    text = text.replace("$__rate_interval", rate_interval).replace("$job", job)
-    return re.sub(r"\$(instance|topic|model_id)\b", ".+", text)
-
-
-def job_of(dashboard: Any) -> str:
-    """Return the job that a dashboard's variable offers: that of the series it is read from."""
-    (query,) = (each["query"] for each in dashboard["templating"]["list"] if each["name"] == "job")
-    name = query.removeprefix("label_values(").split(",")[0]
-    (row,) = (row for row in METRICS if row.name == name)
-    return row.job.value
-
-
-def dashboards(folder: Path = ROOT / "deploy/grafana/dashboards") -> dict[str, Any]:
-    """Return the committed dashboards by the names of their files."""
-    return {file.stem: json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))}
-
-
-def panels(dashboard: Any) -> Sequence[Any]:
-    """Return the panels of a dashboard that show something."""
-    return [panel for panel in dashboard["panels"] if panel["type"] != "row"]
