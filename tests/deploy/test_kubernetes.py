@@ -34,7 +34,7 @@ def test_every_pod_is_restricted(part: str) -> None:
                 probes = [container[f"{kind}Probe"]["httpGet"]["path"] for kind in ("startup", "readiness", "liveness")]
                 assert probes[2] == "/healthz"  # what the brokers do is no reason for a restart
                 (port,) = container["ports"]
-                assert str(port["containerPort"]) in [*settings(part, name).values(), "8765"]
+                assert str(port["containerPort"]) in settings(part, name).values()
 
 
 @needs_kubectl
@@ -99,6 +99,16 @@ def test_jobs_get_the_names_that_the_rules_ask_for() -> None:
     for service in of_kind("overlays/example", "Service"):
         assert wanted <= service["metadata"]["labels"].items()
         assert {port["name"] for port in service["spec"]["ports"]} <= named
+
+
+@needs_kubectl
+def test_an_alert_leads_to_the_runbook_where_the_installation_has_it() -> None:
+    (rules,) = of_kind("overlays/example", "PrometheusRule")
+    address = rules["metadata"]["annotations"]["runbook"]
+    alerts = [row for group in rules["spec"]["groups"] for row in group["rules"] if "alert" in row]
+    assert len({row["alert"] for row in alerts}) > 20
+    for row in alerts:
+        assert row["annotations"]["runbook_url"] == f"{address}#{row['alert'].lower()}"
 
 
 @needs_kubectl
