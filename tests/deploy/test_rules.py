@@ -12,7 +12,7 @@ import yaml
 from prometheus_client import CollectorRegistry
 from prometheus_client.registry import Collector
 
-from deploy.catalogue import PROMETHEUS, RULE_FILES, TEST_FILES, named, rules, series
+from deploy.catalogue import PROMETHEUS, TEST_FILES, named, rules, series
 from service.canary.watching import CanaryMetrics
 from service.cli import run
 from service.cli.metrics import catalogue, page
@@ -29,12 +29,6 @@ ALERTMANAGER = ROOT / "deploy/alertmanager/alertmanager.yml"
 ALERTS = sorted({rule.name for rule in rules() if rule.is_alert})
 ALWAYS = "JudgeWatchdog"
 OTHERS = {"up"}  # Prometheus' own
-
-
-def promtool(*arguments: str) -> str:
-    done = subprocess.run(["promtool", *arguments], capture_output=True, text=True, timeout=110)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 # Catalogue and code.
@@ -169,15 +163,10 @@ def test_each_alert_is_tried_silent_firing_and_silent_again(name: str) -> None:
 
 
 @pytest.mark.needs("prometheus")
-def test_promtool_finds_the_rules_good() -> None:
-    said = promtool("check", "rules", "--lint=all", "--lint-fatal", *map(str, RULE_FILES))
-    assert said.count("SUCCESS") == len(RULE_FILES)
-
-
-@pytest.mark.needs("prometheus")
 @pytest.mark.parametrize("path", TEST_FILES, ids=lambda path: path.name)
 def test_each_alert_fires_stays_silent_and_recovers(path: Path) -> None:
-    assert "SUCCESS" in promtool("test", "rules", str(path))
+    done = subprocess.run(["promtool", "test", "rules", str(path)], capture_output=True, text=True, timeout=110)
+    assert (done.returncode, "SUCCESS" in done.stdout) == (0, True), done.stdout + done.stderr
 
 
 @pytest.mark.needs("prometheus")
@@ -222,8 +211,8 @@ def test_a_spoiled_rule_fails_its_case(file: str, case: str, found: str, put: st
     test = tmp_path / "prometheus/tests" / file.replace(".yml", ".test.yml")
     held = yaml.safe_load(test.read_text("utf-8"))
     held["tests"] = [each for each in held["tests"] if each["name"].startswith(case)]
+    assert len(held["tests"]) == 1  # unspoiled it holds, which the whole file shows
     test.write_text(yaml.safe_dump(held, allow_unicode=True, sort_keys=False), "utf-8")
-    promtool("test", "rules", str(test))
     spoiled = tmp_path / "prometheus/rules" / file
     text = spoiled.read_text("utf-8")
     assert found in text
@@ -253,12 +242,6 @@ def test_an_alert_goes_to_those_who_can_do_something(labels: str, receivers: str
     assert (done.returncode, done.stdout.strip()) == (0, receivers)
 
 
-@pytest.mark.needs("prometheus")
-def test_amtool_finds_the_configuration_good() -> None:
-    done = subprocess.run(["amtool", "check-config", str(ALERTMANAGER)], capture_output=True, text=True)
-    assert (done.returncode, "SUCCESS" in done.stdout) == (0, True)
-
-
 def test_alertmanager_names_alerts_there_are() -> None:
     config: dict[str, Any] = yaml.safe_load(ALERTMANAGER.read_text("utf-8"))
     written = str(config)
@@ -266,21 +249,3 @@ def test_alertmanager_names_alerts_there_are() -> None:
         assert any(re.fullmatch(name, alert) for alert in ALERTS), name
     for rule in config["inhibit_rules"]:
         assert rule["equal"][0] == "cluster"
-
-
-# Dashboards and what else queries us.
-
-
-def queries() -> list[tuple[str, str]]:
-    """Every query of the dashboards with the file it stands in."""
-    found = []
-    for path in sorted((ROOT / "deploy/grafana").rglob("*.json")):
-        for expr in re.findall(r'"expr":\s*"((?:[^"\\]|\\.)*)"', path.read_text("utf-8")):
-            found.append((path.name, expr.replace('\\"', '"')))
-    return found
-
-
-def test_dashboards_query_what_there_is() -> None:
-    known = {rule.name for rule in rules() if not rule.is_alert} | set(series())
-    unknown = {(file, name) for file, expr in queries() for name in named(expr) if name not in known}
-    assert not unknown
