@@ -10,8 +10,9 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from threading import Event
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import orjson
 from kafka import KafkaConsumer, TopicPartition
@@ -22,10 +23,11 @@ from schemas.spike import SpikeRecord
 from schemas.validate import SPIKE
 from service.errors import OperatorError
 from service.publish import Publisher, publisher
-from service.scan import Offsets, batches, partition_count, partitions, reader
+from service.scan import Offsets, partition_count, partitions, reader
 from service.serving import served
-from service.settings import SpikesSettings
-from service.spikes.detector import LOOKS_BACK_MS, Detector, Look
+from service.settings import SpikesSettings, TopicNames
+from service.spikes.beginning import looked, mark, published, starts
+from service.spikes.detector import Detector
 from service.spikes.metrics import SpikesMetrics
 from service.spikes.reading import PassedOver, read
 from service.spikes.rule import MINUTE_MS, Level
@@ -37,15 +39,15 @@ _MOST_RECORDS: Final = 5_000
 _QUIET_S: Final = 2.0
 _METADATA_S: Final = 20.0
 _MOST_WAITING: Final = 200_000  # verdicts, some 100 MB
-_MARK: Final = "looked="
 
 
-class Figures(NamedTuple):
+@dataclass
+class Figures:
     """What a run did."""
 
-    verdicts: int
-    passed_over: Counter[PassedOver]
-    events: Counter[str]
+    verdicts: int = 0
+    passed_over: Counter[PassedOver] = field(default_factory=Counter)
+    events: Counter[str] = field(default_factory=Counter)
 
     def __str__(self) -> str:
         """Say it in one line."""
@@ -87,36 +89,12 @@ def spikes(
         return stage.figures
 
 
-def published(settings: SpikesSettings) -> list[SpikeRecord]:
-    """Return the spikes that are on their topic.
-
-    Raises:
-        OperatorError: the brokers cannot be reached, or there is no such topic.
-    """
-    found: list[SpikeRecord] = []
-    with reader(settings) as consumer:
-        every = partitions(consumer, settings.topics.topic_spikes)
-        for batch in batches(consumer, consumer.beginning_offsets(every), consumer.end_offsets(every)):
-            for record in batch:
-                row = _json(record.value)
-                if SPIKE.is_valid(row):
-                    found.append(row)
-    return found
-
-
-def _json(value: bytes | None) -> Any:
-    try:
-        return orjson.loads(value or b"")
-    except orjson.JSONDecodeError:
-        return None
-
-
 class _Stage:
     """The partitions of the verdicts' topic, the detector they go into, and what it says on its way out."""
 
     def __init__(
         self,
-        topics: Any,
+        topics: TopicNames,
         consumer: KafkaConsumer,
         out: Publisher,
         metrics: SpikesMetrics,
@@ -124,17 +102,15 @@ class _Stage:
         from_beginning: bool,
         most_waiting: int,
     ) -> None:
-        self.figures = Figures(0, Counter(), Counter())
+        self.figures = Figures()
         self._source, self._topic = topics.turn_verdicts, topics.topic_spikes
         self._consumer, self._out, self._metrics = consumer, out, metrics
         self._partitions = partitions(consumer, self._source)
         self._ends: Offsets = consumer.end_offsets(self._partitions)
         self._detector = Detector([each.partition for each in self._partitions], said)
-        if from_beginning:
-            self._detector.begin_after = 0
-        else:
-            self._detector.begin_after = _looked(consumer, self._partitions, said)
-        self._positions = _starts(consumer, self._partitions, self._detector.begin_after)
+        begin_after = 0 if from_beginning else looked(consumer, self._partitions, said)
+        self._detector.begin_after = begin_after
+        self._positions = starts(consumer, self._partitions, begin_after)
         self._began_s = time.monotonic()
         self._came_s = dict.fromkeys(self._partitions, self._began_s)
         self._is_behind = True
@@ -152,7 +128,12 @@ class _Stage:
         for partition in self._reading:
             self._positions[partition] = self._consumer.position(partition)
             self._ends[partition] = max(self._ends[partition], self._consumer.highwater(partition) or 0)
-        self._publish(list(self._detector.looks(self._quiet())))
+        looks = list(self._detector.looks(self._quiet()))
+        self._publish([record for look in looks for record in look.records])
+        self._notice_the_present()
+        if looks and self._detector.begin_after is not None:
+            self._commit(looks[-1].tick)
+        self._show()
         self._go_evenly()
         if len(self._consumer.partitions_for_topic(self._source) or ()) > len(self._partitions):
             raise OperatorError(f"topics: {self._source}: has more partitions than before; start again to read them")
@@ -161,7 +142,7 @@ class _Stage:
         seen = read(record.value, record.headers)
         why = seen if isinstance(seen, PassedOver) else self._detector.take(partition.partition, seen)
         if why is None:
-            self.figures = self.figures._replace(verdicts=self.figures.verdicts + 1)
+            self.figures.verdicts += 1
             self._metrics.verdicts.inc()
         else:
             self.figures.passed_over[why] += 1
@@ -179,9 +160,7 @@ class _Stage:
             if self._positions[each] >= self._ends[each] and self._came_s[each] <= since_s
         }
 
-    def _publish(self, looks: list[Look]) -> None:
-        detector = self._detector
-        records = [record for look in looks for record in look.records]
+    def _publish(self, records: list[SpikeRecord]) -> None:
         for record in records:
             assert SPIKE.is_valid(record), "a spike fits its schema"
             self._out.send(self._topic, record["topic"].encode(), orjson.dumps(record))
@@ -191,19 +170,18 @@ class _Stage:
             self.figures.events[record["state"]] += 1
             self._metrics.count(record)
             logger.warning("spike %s %s: %s", record["spike_id"], record["state"], record["topic"])
+
+    def _notice_the_present(self) -> None:
+        """Once everything is read: say so, and decide from here on if nothing says from where."""
         if self._is_behind and all(self._positions[each] >= self._ends[each] for each in self._partitions):
             self._is_behind = False
             logger.info("read up to the present after %.1f s", time.monotonic() - self._began_s)
-        if detector.begin_after is None and not self._is_behind:
-            detector.begin_after = detector.tick
-        if looks and detector.begin_after is not None:
-            self._commit(looks[-1].tick)
-        self._show()
+        if self._detector.begin_after is None and not self._is_behind:
+            self._detector.begin_after = self._detector.tick
 
     def _commit(self, tick: int) -> None:
         """Note up to which minute all is acknowledged; where the brokers are away for a while, the next time."""
-        mark = f"{_MARK}{tick}"
-        offsets = {each: OffsetAndMetadata(offset, mark, -1) for each, offset in self._positions.items()}
+        offsets = {each: OffsetAndMetadata(offset, mark(tick), -1) for each, offset in self._positions.items()}
         try:
             self._consumer.commit(offsets)
         except KafkaError as error:
@@ -249,26 +227,3 @@ class _Stage:
         if is_cold is not self._was_cold:
             logger.info("there is %s a day to compare with", "not yet enough of" if is_cold else "enough of")
             self._was_cold = is_cold
-
-
-def _looked(consumer: KafkaConsumer, every: list[TopicPartition], said: list[SpikeRecord]) -> int | None:
-    """Return the tick up to which everything is decided and published; None at a first start."""
-    kept = [consumer.committed(each, metadata=True) for each in every]
-    marks = [(each.metadata or "").removeprefix(_MARK) for each in kept if each is not None]
-    ticks = [int(mark) for mark in marks if mark.isdecimal()]
-    if not ticks:
-        return None
-    # What was published is decided; but of the last minute of it, some may be missing.
-    return max(min(ticks), max((record["at"] for record in said), default=0) // MINUTE_MS - 1)
-
-
-def _starts(consumer: KafkaConsumer, every: list[TopicPartition], begin_after: int | None) -> Offsets:
-    """Return where reading begins: as far back as a look can see. A verdict is never older than its turn."""
-    first: Offsets = consumer.beginning_offsets(every)
-    if begin_after == 0:
-        return first
-    now_ms = int(time.time() * 1000)
-    from_ms = max(0, (now_ms if begin_after is None else begin_after * MINUTE_MS) - LOOKS_BACK_MS)
-    found = consumer.offsets_for_times(dict.fromkeys(every, from_ms))
-    ends: Offsets = consumer.end_offsets(every)
-    return {each: found[each].offset if found.get(each) else ends[each] for each in every}

@@ -34,7 +34,7 @@ class _Open(NamedTuple):
 class Watch:
     """Looks at a tally tick by tick; `said` are the records that were published before, in any order.
 
-    Up to `quiet_until` what was published is taken as it was decided then, and nothing is decided anew.
+    What was published stands: it is taken as it was decided then, and not said again.
     """
 
     def __init__(self, tally: Tally, said: Iterable[SpikeRecord] = ()) -> None:

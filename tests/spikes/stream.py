@@ -68,6 +68,27 @@ def run(verdicts: Iterable[Seen], begin_after: int | None = 0) -> list[SpikeReco
     return said + [record for look in detector.looks([0]) for record in look.records]
 
 
+def read_by(detector: Detector, log: Log, schedule: list[tuple[int, int, bool]]) -> list[SpikeRecord]:
+    """Read partitions as a schedule says (which, how many, look after it), then all that is left."""
+    places = dict.fromkeys(log, 0)
+    said: list[SpikeRecord] = []
+    for partition, count, looks in [*schedule, *((number, 10**9, True) for number in log)]:
+        for each in log[partition][places[partition] : places[partition] + count]:
+            detector.take(partition, each)
+        places[partition] += count
+        if looks:
+            quiet = [number for number in log if not log[number]]
+            said += [record for look in detector.looks(quiet) for record in look.records]
+    return said
+
+
+def decided(log: Log, schedule: list[tuple[int, int, bool]]) -> list[SpikeRecord]:
+    """Return what a detector says of partitions read as a schedule says; it decides from the beginning."""
+    detector = Detector([*log])
+    detector.begin_after = 0
+    return read_by(detector, log, schedule)
+
+
 def minute_of(record: SpikeRecord) -> int:
     """Return when a record was decided, in minutes from the start."""
     return record["at"] // MINUTE_MS - START

@@ -14,7 +14,7 @@ from service.spikes.detector import LOOKS_BACK_MS, Detector
 from service.spikes.intake import LATE_MS
 from service.spikes.reading import PassedOver, Seen
 from service.spikes.rule import ALPHA, CALM_MINUTES, KEPT_MINUTES, MINUTE_MS, WINDOWS, Level
-from spikes.stream import DAY, START, Log, burst, in_order, logs, minute_of, run, seen, trickle
+from spikes.stream import DAY, START, Log, burst, decided, in_order, logs, minute_of, read_by, run, seen, trickle
 
 LONG = DAY + 200  # a day's baseline for every window, and some more
 # A day of quiet talk, a spike of twenty minutes, and two hours after it.
@@ -160,26 +160,6 @@ SMALL = in_order(
     ]
 )
 SCHEDULES = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 2_000), st.booleans()), max_size=40)
-
-
-def read_by(detector: Detector, log: Log, schedule: list[tuple[int, int, bool]]) -> list[SpikeRecord]:
-    """Read partitions as a schedule says (which, how many, look after it), then all that is left."""
-    places = dict.fromkeys(log, 0)
-    said: list[SpikeRecord] = []
-    for partition, count, looks in [*schedule, *((number, 10**9, True) for number in log)]:
-        for each in log[partition][places[partition] : places[partition] + count]:
-            detector.take(partition, each)
-        places[partition] += count
-        if looks:
-            quiet = [number for number in log if not log[number]]
-            said += [record for look in detector.looks(quiet) for record in look.records]
-    return said
-
-
-def decided(log: Log, schedule: list[tuple[int, int, bool]]) -> list[SpikeRecord]:
-    detector = Detector([*log])
-    detector.begin_after = 0
-    return read_by(detector, log, schedule)
 
 
 EXPECTED = decided(logs(SMALL), [])

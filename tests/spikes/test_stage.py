@@ -1,51 +1,47 @@
 """The detector on a real Kafka: what it publishes is what its verdicts lead to, whatever ends in between."""
 
-import json
 import signal
+import socket
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from queue import Queue
 from threading import Event, Thread
-from typing import Any
 from urllib.request import urlopen
 
-import orjson
 import pytest
 from kafka import KafkaAdminClient
 from kafka.admin import NewPartitions
-from prometheus_client.parser import text_string_to_metric_families
 
+import service.connection
 from brokers import KafkaBroker
 from deciding import turn
 from schemas.canary import CANARY_CHARACTER
-from schemas.spike import SpikeRecord
-from schemas.validate import SPIKE
+from schemas.spike import SpikeState
 from service.cli import run as turnjudge
 from service.embedded.broker import free_port
-from service.settings import KafkaSettings, SpikesSettings, load_settings
-from service.spikes.detector import Detector
+from service.settings import SpikesSettings, load_settings
 from service.spikes.metrics import METRICS
-from service.spikes.reading import PassedOver, Seen, read
+from service.spikes.reading import PassedOver
 from service.spikes.rule import MINUTE_MS, Level
 from service.spikes.stage import Figures, spikes
-from spikes.stream import DAY, START, burst, in_order, trickle
-from stream.world import Worker, World, encode, wait_for, world
+from spikes.running import (
+    PARTS,
+    QUIET,
+    RISE,
+    SHIFT_MS,
+    await_look,
+    expected,
+    published,
+    send,
+    series,
+    start,
+    states,
+)
+from spikes.stream import burst, in_order, trickle
+from stream.world import encode, series_of, wait_for, world
 from stream.worlds import Make, worlds
 
 pytestmark = pytest.mark.needs("kafka")
-
-DAY_LONG = DAY + 200
-QUIET = in_order(trickle(DAY_LONG, sessions=5, touched=250))
-# Twenty minutes of a spike and an hour and a half after it, in six parts.
-RISE = in_order(
-    [
-        *trickle(90, sessions=5, touched=250, begin=DAY_LONG),
-        *(each for minute in range(DAY_LONG, DAY_LONG + 20) for each in burst(minute, 4)),
-    ]
-)
-PARTS = [RISE[len(RISE) * part // 6 : len(RISE) * (part + 1) // 6] for part in range(6)]
-# The stream's time, moved so that it ends a little before now.
-SHIFT_MS = (int(time.time()) // 60 - START - DAY_LONG - 100) * MINUTE_MS
 
 
 @pytest.fixture
@@ -53,76 +49,6 @@ def make_world(kafka: KafkaBroker) -> Iterator[Make]:
     """Make worlds on the session's Kafka, with their topics; they end with the test."""
     with worlds(kafka.bootstrap, 3) as make:
         yield make
-
-
-def send(world: World, verdicts: Iterable[Seen]) -> None:
-    """Send verdicts as the worker does, as far as they are read here."""
-    topic = world.settings.topics.turn_verdicts
-    for each in verdicts:
-        time_ms = each.time_ms + SHIFT_MS
-        row = {"turn_id": each.turn_id, "session_id": each.session_id, "character_id": each.character_id}
-        headers = [
-            ("timestamp", b"%d" % time_ms),
-            ("lexicon", each.lexicon),
-            ("card", each.card),
-            ("judged_at", b"%d" % (time_ms + 400)),
-        ]
-        value = encode({**row, "touched_topic": each.topic})
-        world.send(topic, value, each.session_id.encode(), headers=headers, time_ms=time_ms + 400)
-    world.flush()
-
-
-def start(world: World, *arguments: str) -> Worker:
-    return world.beside("spikes", *arguments, spikes_http_port=0)
-
-
-def series(worker: Worker) -> dict[tuple[str, ...], float]:
-    """Return its metrics by name and the values of their labels."""
-    return values(worker.get("/metrics").body)
-
-
-def values(exposition: str) -> dict[tuple[str, ...], float]:
-    families = text_string_to_metric_families(exposition)
-    samples = (sample for family in families for sample in family.samples)
-    return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
-
-
-def kafka_settings(world: World) -> dict[str, Any]:
-    """Return the settings of a world as far as every command has them."""
-    return {name: value for name, value in world.overrides.items() if name in KafkaSettings.model_fields}
-
-
-def await_look(worker: Worker, last: Seen) -> None:
-    """Wait until it looked at all that came before the last verdict."""
-    minute = ((last.time_ms + SHIFT_MS) // MINUTE_MS - 1) * 60
-
-    def looked() -> bool:
-        assert worker.process.poll() is None, worker.output
-        return series(worker)[("spikes_look_timestamp_seconds",)] >= minute
-
-    wait_for(f"looked at all before {minute}", looked, 60)
-
-
-def published(world: World) -> list[bytes]:
-    return [record.value for record in world.read(world.settings.topics.topic_spikes)]
-
-
-def expected(world: World) -> list[bytes]:
-    """Return what the detector says of the topic's verdicts, read a partition after the other."""
-    records = world.read(world.settings.topics.turn_verdicts)
-    detector = Detector(sorted({record.partition for record in records}))
-    detector.begin_after = 0
-    for record in records:
-        seen = read(record.value, record.headers)
-        if not isinstance(seen, PassedOver):
-            detector.take(record.partition, seen)
-    return [orjson.dumps(record) for look in detector.looks() for record in look.records]
-
-
-def states(values: Sequence[bytes]) -> list[tuple[str, bool]]:
-    rows: list[SpikeRecord] = [json.loads(value) for value in values]
-    assert all(SPIKE.is_valid(row) for row in rows)
-    return [(row["state"], row["character_id"] is None) for row in rows]
 
 
 ALL_STATES = [("opened", True), ("opened", False), ("closed", True), ("closed", False)]
@@ -144,7 +70,7 @@ def test_killed_again_and_again_it_publishes_what_its_verdicts_lead_to(make_worl
     values = published(world)
     assert states(list(dict.fromkeys(values))) == ALL_STATES
     assert list(dict.fromkeys(values)) == expected(world)
-    assert series(worker)["spikes_open", "topic"] == 0
+    assert series(worker)['spikes_open{level="topic"}'] == 0
     assert worker.end() == 0
     assert "verdicts, " in worker.output.splitlines()[-1]
 
@@ -163,7 +89,7 @@ def test_two_at_a_time_publish_the_same_to_the_byte(make_world: Make) -> None:
     assert sorted(values) == sorted([*expected(world), *expected(world)])
     assert states(list(dict.fromkeys(values))) == ALL_STATES
     for worker in both:
-        assert series(worker)["spikes_events_total", "topic", "opened"] == 1
+        assert series(worker)['spikes_events_total{level="topic",state="opened"}'] == 1
         assert worker.end() == 0
         assert "2 spikes opened, 2 closed" in worker.output
 
@@ -173,7 +99,7 @@ def test_a_first_start_says_nothing_of_the_past_unless_it_is_asked_to(make_world
     send(world, [*QUIET, *RISE])
     worker = start(world)
     await_look(worker, RISE[-1])
-    assert series(worker)[("spikes_lag_records",)] == 0
+    assert series(worker)["spikes_lag_records"] == 0
     assert worker.end() == 0
     assert published(world) == []
     asked = start(world, "--from-beginning")
@@ -187,13 +113,13 @@ def test_a_first_start_says_nothing_of_the_past_unless_it_is_asked_to(make_world
 def test_while_there_is_no_day_to_compare_with_it_says_so_and_is_silent(make_world: Make) -> None:
     world = make_world(1)
     worker = start(world)
-    assert series(worker)[("spikes_cold",)] == 0  # it has looked at nothing yet
+    assert series(worker)["spikes_cold"] == 0  # it has looked at nothing yet
     send(world, in_order([*trickle(60), *burst(40, 60)]))
     await_look(worker, burst(59, 1)[0])
     found = series(worker)
-    assert found[("spikes_cold",)] == 1
-    assert found["spikes_cold_keys", "topic"] == found["spikes_cold_keys", "character"] == 1
-    assert found["spikes_live_keys", "topic"] == 1
+    assert found["spikes_cold"] == 1
+    assert found['spikes_cold_keys{level="topic"}'] == found['spikes_cold_keys{level="character"}'] == 1
+    assert found['spikes_live_keys{level="topic"}'] == 1
     assert worker.end() == 0
     assert "not yet enough of a day to compare with" in worker.output
     assert published(world) == []
@@ -219,17 +145,17 @@ def test_what_the_worker_writes_is_counted_but_for_the_canary_and_what_is_no_ver
     world.send(topic, encode(canary | {"character_id": "C"}), b"S")
     world.flush()
     worker = start(world, "--from-beginning")
-    wait_for("all are counted", lambda: series(worker)[("spikes_verdicts_total",)] == 60 or None)
-    wait_for("all are looked at", lambda: series(worker)["spikes_live_keys", "character"] == 1 or None)
+    wait_for("all are counted", lambda: series(worker)["spikes_verdicts_total"] == 60 or None)
+    wait_for("all are looked at", lambda: series(worker)['spikes_live_keys{level="character"}'] == 1 or None)
     found = series(worker)
-    assert {reason: found["spikes_passed_over_total", reason] for reason in PassedOver} == {
+    assert {reason: found[f'spikes_passed_over_total{{reason="{reason}"}}'] for reason in PassedOver} == {
         PassedOver.CANARY: 1,
         PassedOver.NOT_A_VERDICT: 1,
         PassedOver.NO_TIME: 1,
         PassedOver.LATE: 0,
         PassedOver.FUTURE: 0,
     }
-    assert found["spikes_live_keys", "topic"] == 1
+    assert found['spikes_live_keys{level="topic"}'] == 1
     assert worker.end() == 0
     assert "60 verdicts" in worker.output.splitlines()[-1]
     assert not any(word in worker.output for word in ("S-1", "T-1", "검을"))
@@ -238,10 +164,10 @@ def test_what_the_worker_writes_is_counted_but_for_the_canary_and_what_is_no_ver
 def test_metrics_are_those_of_the_table_and_begin_at_zero(make_world: Make) -> None:
     worker = start(make_world())
     found = series(worker)
-    assert {key[0] for key in found} == {metric.name for metric in METRICS}
+    assert {each.partition("{")[0] for each in found} == {metric.name for metric in METRICS}
     assert set(found.values()) == {0}
-    assert {key[1:] for key in found if key[0] == "spikes_events_total"} == {
-        (level, state) for level in Level for state in ("opened", "closed")
+    assert {each for each in found if each.startswith("spikes_events_total")} == {
+        f'spikes_events_total{{level="{level}",state="{state}"}}' for level in Level for state in SpikeState
     }
     assert worker.get("/healthz").body == "ok\n"
 
@@ -253,9 +179,9 @@ def test_a_broker_that_goes_away_and_comes_back_costs_no_spike() -> None:
         send(here, QUIET)
         worker = start(here)
         await_look(worker, QUIET[-1])
-        for number, part in enumerate(PARTS):
+        for part in PARTS:
             send(here, part)
-            if number in (0, 3):
+            if part is PARTS[0]:
                 broker.kill()
                 broker.restart()
         await_look(worker, PARTS[-1][-1])
@@ -267,7 +193,7 @@ def test_a_broker_that_goes_away_and_comes_back_costs_no_spike() -> None:
 def test_where_much_waits_partitions_that_are_ahead_are_left_for_later(make_world: Make) -> None:
     world = make_world(4)
     send(world, [*QUIET, *RISE])
-    settings = load_settings(SpikesSettings, **kafka_settings(world), spikes_http_port=0)
+    settings = load_settings(SpikesSettings, **world.kafka.model_dump(), spikes_http_port=0)
     stopping, addresses, ended = Event(), Queue[str | None](), Queue[Figures]()
 
     def run() -> None:
@@ -281,8 +207,8 @@ def test_where_much_waits_partitions_that_are_ahead_are_left_for_later(make_worl
 
         def looked() -> bool:
             with urlopen(f"{address}/metrics", timeout=5) as answer:  # noqa: S310 - our own address
-                found = values(answer.read().decode())
-            return found[("spikes_look_timestamp_seconds",)] >= minute * 60
+                found = series_of(answer.read().decode())
+            return found["spikes_look_timestamp_seconds"] >= minute * 60
 
         wait_for("all is looked at", looked, 60)
     finally:
@@ -304,21 +230,22 @@ def test_a_topic_that_gets_more_partitions_ends_it_so_that_none_is_left_unread(m
     assert "has more partitions than before" in worker.output.splitlines()[-1]
 
 
-def test_what_an_operator_can_mend_is_one_line(kafka: KafkaBroker, make_world: Make) -> None:
-    with world(kafka.bootstrap) as bare:
-        missing = start(bare)
-        assert missing.wait() == 2
-        assert "missing; `turnjudge topics create" in missing.output.splitlines()[-1]
-        bare.overrides["brokers"] = f"127.0.0.1:{free_port()}"
-        away = start(bare)
-        assert away.wait() == 2
-        assert "no answer from the brokers" in away.output.splitlines()[-1]
-    there = make_world()
-    port = start(there).address.rpartition(":")[2]
-    taken = start(there, "--http-port", port)
-    assert taken.wait() == 2
-    assert "TURNJUDGE_SPIKES_HTTP_PORT: expected a free port" in taken.output.splitlines()[-1]
-    assert "Traceback" not in missing.output + away.output + taken.output
+def test_what_an_operator_can_mend_is_one_line(
+    kafka: KafkaBroker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(service.connection, "CONNECT_TIMEOUT_S", 2.0)
+    with socket.create_server(("127.0.0.1", 0)) as taken, world(kafka.bootstrap) as bare:
+        for name, value in bare.environment.items():
+            monkeypatch.setenv(name, value)
+        for option, given, said in (
+            ("--log-level", "INFO", "missing; `turnjudge topics create"),
+            ("--brokers", f"127.0.0.1:{free_port()}", "no answer from the brokers"),
+            ("--http-port", str(taken.getsockname()[1]), "TURNJUDGE_SPIKES_HTTP_PORT: expected a free port"),
+        ):
+            assert turnjudge(["spikes", "--http-port", "0", option, given]) == 2
+            told = capsys.readouterr().err
+            assert said in told.splitlines()[-1]
+            assert "Traceback" not in told
 
 
 def test_help_is_enough_to_use_it(capsys: pytest.CaptureFixture[str]) -> None:
