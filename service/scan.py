@@ -104,6 +104,11 @@ def follow(consumer: KafkaConsumer, starts: Mapping[TopicPartition, int]) -> Ite
         yield [record for records in consumer.poll(_POLL_MS).values() for record in records]
 
 
+def headers_of(record: Any) -> dict[str, str]:
+    """Return the headers of a record as text, without those that have no value."""
+    return {name: value.decode("utf-8", "replace") for name, value in record.headers if value is not None}
+
+
 def held(settings: KafkaSettings, topic: str) -> dict[bytes, bytes]:
     """Return what a compacted topic holds now: by key the newest value that is not null.
 

@@ -21,7 +21,7 @@ from service.canary.script import SCRIPT, Saying, differences, known_by, sayings
 from service.errors import OperatorError
 from service.metrics import Job, built, of_job
 from service.publish import Publisher, publisher
-from service.scan import follow, partition_count, partitions, reader
+from service.scan import follow, headers_of, partitions, reader
 from service.serving import served
 from service.settings import CanarySettings
 
@@ -70,11 +70,11 @@ class _Sent(NamedTuple):
 class Flight:
     """The turns that were sent and not answered; `answers` counts those that were."""
 
-    def __init__(self, topic: str, letters: str, deadline_s: float, count: Callable[[Answer], None]) -> None:
+    def __init__(self, out: Publisher, settings: CanarySettings, count: Callable[[Answer], None]) -> None:
         self.answers: Counter[Answer] = Counter()
-        self._topic = topic
-        self._letters = letters
-        self._deadline_s = deadline_s
+        self._out = out
+        self._topics = settings.topics
+        self._deadline_s = settings.canary_deadline_s
         self._count = count
         self._waiting: dict[tuple[str, str], _Sent] = {}
 
@@ -83,11 +83,12 @@ class Flight:
         """Whether nothing is waited for."""
         return not self._waiting
 
-    def send(self, out: Publisher, saying: Saying) -> None:
+    def send(self, saying: Saying) -> None:
         """Send a turn and wait for its acknowledgement."""
         self._waiting[saying.key] = _Sent(saying, time.monotonic() + self._deadline_s)
-        out.send(self._topic, saying.session_id.encode(), saying.value, partition=saying.partition)
-        out.settle()
+        key = saying.session_id.encode()
+        self._out.send(self._topics.chat_turns, key, saying.value, partition=saying.partition)
+        self._out.settle()
 
     def take(self, record: Any) -> None:
         """Hold a verdict or a dead letter against the turn it is about, if that is one that is waited for."""
@@ -95,8 +96,8 @@ class Flight:
         sent = None if key is None else self._waiting.pop(key, None)
         if sent is None:
             return
-        headers = {name: (value or b"").decode("utf-8", "replace") for name, value in record.headers}
-        if record.topic == self._letters:
+        headers = headers_of(record)
+        if record.topic == self._topics.turn_dead_letters:
             flaws = [f"dead letter ({headers.get('reason', '')})"]
         else:
             flaws = differences(sent.saying.place, record.value, headers.get("checks", ""))
@@ -131,12 +132,12 @@ def watch(settings: CanarySettings, stopping: Event, started: Callable[[str | No
     with served("canary_http_port", host, port, metrics.render) as address:
         while not stopping.is_set():
             try:
-                with _opened(settings, metrics.count) as (out, records, flight, turns):
+                with _opened(settings, metrics.count) as (flight, records, there):
                     if not said:
                         started(address)
                         said = True
                     try:
-                        _every(settings.canary_interval_s, out, records, flight, turns, stopping)
+                        _every(settings.canary_interval_s, flight, records, _turns(there), stopping)
                     finally:
                         answers += flight.answers
             except OperatorError as error:
@@ -153,10 +154,9 @@ def watch_once(settings: CanarySettings, stopping: Event) -> Counter[Answer]:
     Raises:
         OperatorError: the brokers cannot be reached, or a topic is missing.
     """
-    with _opened(settings, lambda answer: None) as (out, records, flight, turns):
-        every = len(SCRIPT) * partition_count(settings, settings.topics.chat_turns)
-        for saying in islice(turns, every):
-            flight.send(out, saying)
+    with _opened(settings, lambda answer: None) as (flight, records, there):
+        for saying in islice(_turns(there), len(SCRIPT) * there):
+            flight.send(saying)
         for fetched in records:
             for record in fetched:
                 flight.take(record)
@@ -169,28 +169,27 @@ def watch_once(settings: CanarySettings, stopping: Event) -> Counter[Answer]:
 @contextmanager
 def _opened(
     settings: CanarySettings, count: Callable[[Answer], None]
-) -> Iterator[tuple[Publisher, Iterator[list[Any]], Flight, Iterator[Saying]]]:
+) -> Iterator[tuple[Flight, Iterator[list[Any]], int]]:
+    """Yield an empty flight, what comes from now on, and the number of partitions to send to."""
     topics = settings.topics
-    turns = sayings(f"{time.time_ns():x}", partition_count(settings, topics.chat_turns))
     with publisher(settings) as out, reader(settings) as consumer:
+        there = len(partitions(consumer, topics.chat_turns))
         read = (topics.turn_verdicts, topics.turn_dead_letters)
         ends = consumer.end_offsets([each for topic in read for each in partitions(consumer, topic)])
-        flight = Flight(topics.chat_turns, topics.turn_dead_letters, settings.canary_deadline_s, count)
-        yield out, follow(consumer, ends), flight, turns
+        yield Flight(out, settings, count), follow(consumer, ends), there
+
+
+def _turns(there: int) -> Iterator[Saying]:
+    return sayings(f"{time.time_ns():x}", there)
 
 
 def _every(
-    interval_s: float,
-    out: Publisher,
-    records: Iterator[list[Any]],
-    flight: Flight,
-    turns: Iterator[Saying],
-    stopping: Event,
+    interval_s: float, flight: Flight, records: Iterator[list[Any]], turns: Iterator[Saying], stopping: Event
 ) -> None:
     due_s = time.monotonic()
     while not stopping.is_set():
         if time.monotonic() >= due_s:
-            flight.send(out, next(turns))
+            flight.send(next(turns))
             due_s = max(due_s + interval_s, time.monotonic())
         for record in next(records):
             flight.take(record)

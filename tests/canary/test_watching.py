@@ -3,23 +3,29 @@
 import json
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
+from threading import Event, Thread
 from typing import Any
+from urllib.request import urlopen
 
 import orjson
 import pytest
 from sqlalchemy import func, select
 
+import service.publish
 from brokers import KafkaBroker
 from schemas.canary import CANARY_CHARACTER
 from schemas.verdict import VerdictWord
 from service.canary.script import SCRIPT
+from service.canary.watching import watch
 from service.cli import run
 from service.review.loading.live import Follower
 from service.review.store.opening import opened, reading
 from service.review.store.tables import LETTERS, TURN_ROWS
-from service.settings import KafkaSettings, load_settings
-from stream.world import Worker, World, wait_for, world
+from service.settings import CanarySettings, load_settings
+from stream.world import Worker, World, series_of, wait_for, world
 
 pytestmark = pytest.mark.needs("kafka")
 CARD = {"character_id": "C", "honorific_rule": "반말", "first_person": "나", "canon_entities": ["하늘"]}
@@ -43,8 +49,8 @@ def started(one: World, interval_s: float) -> Worker:
 
 def sums(process: Worker, name: str) -> float:
     """Return the sum of a metric's series."""
-    lines = process.get("/metrics").body.splitlines()
-    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith((f"{name} ", f"{name}{{")))
+    shown = series_of(process.get("/metrics").body)
+    return sum(value for series, value in shown.items() if series.partition("{")[0] == name)
 
 
 def answer(one: World, value: bytes, record: Any, checks: str = "1" * 10) -> None:
@@ -87,9 +93,8 @@ def test_it_comes_back_right_from_every_partition_and_nobody_else_hears_of_it(
     assert canary.end() == 0
     assert "0 wrong, 0 no verdict" in canary.output
     # So has the page, which reads every verdict from the beginning.
-    names = {name: value for name, value in made.overrides.items() if name in KafkaSettings.model_fields}
     with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine:
-        follower = Follower(load_settings(KafkaSettings, **names), engine)
+        follower = Follower(made.kafka, engine)
         follower.start()
         wait_for("the page to have read everything", lambda: follower.state().lag == 0)
         with reading(engine) as connection:
@@ -164,17 +169,39 @@ def test_wrong_settings_are_one_line(
     assert said in capsys.readouterr().err
 
 
-def test_brokers_that_go_away_are_waited_for() -> None:
+def test_brokers_that_go_away_are_waited_for(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(service.publish, "_REQUEST_S", 1.0)
+    monkeypatch.setattr(service.publish, "_DELIVERY_S", 2.0)
     with KafkaBroker() as broker, world(broker.bootstrap) as made:
         made.create(1)
-        worker = made.worker()
-        worker.await_ready()
-        canary = started(made, 0.5)
-        before_s = wait_for("a success", lambda: canary.metric(SUCCESS))
-        broker.kill()
-        wait_for("word of it", lambda: "trying again" in canary.output, 60)
-        assert canary.get("/healthz").status == 200
-        broker.start()
-        wait_for("a success again", lambda: canary.metric(SUCCESS) > before_s + 5, 90)
-        assert canary.metric(MISMATCHES) == 0
-        assert canary.end() == 0
+        made.worker().await_ready()
+        settings = load_settings(CanarySettings, **made.kafka.model_dump(), canary_interval_s=0.5, canary_http_port=0)
+        with watching(settings) as address:
+            wait_for("a success", lambda: series_at(address)[SUCCESS])
+            broker.kill()
+            wait_for("word of it", lambda: "trying again" in caplog.text, 60)
+            with urlopen(f"{address}/healthz", timeout=5) as answer:  # noqa: S310 - our own address
+                assert answer.status == 200
+            broker.start()
+            restarted_s = time.time()
+            wait_for("a success again", lambda: series_at(address)[SUCCESS] > restarted_s, 90)
+            assert series_at(address)[MISMATCHES] == 0
+
+
+@contextmanager
+def watching(settings: CanarySettings) -> Iterator[str]:
+    """Run the canary in a thread of this process; yield its address."""
+    stopping, addresses = Event(), Queue[str | None]()
+    thread = Thread(target=watch, args=(settings, stopping, addresses.put))
+    thread.start()
+    try:
+        yield addresses.get(timeout=40) or ""
+    finally:
+        stopping.set()
+        thread.join(40)
+    assert not thread.is_alive()
+
+
+def series_at(address: str) -> dict[str, float]:
+    with urlopen(f"{address}/metrics", timeout=5) as answer:  # noqa: S310 - our own address
+        return series_of(answer.read().decode())

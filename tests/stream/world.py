@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple, TypeVar
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from generate import nfc
-from service.settings import WorkerSettings, load_settings
+from service.settings import KafkaSettings, WorkerSettings, load_settings
 from service.stream.topics import create_topics
 from services import ROOT
 
@@ -102,11 +102,7 @@ class Worker:
 
     def metric(self, series: str) -> float:
         """Return the value of one series as written in the exposition; 0 if it is not there."""
-        for line in self.get("/metrics").body.splitlines():
-            name, _, value = line.rpartition(" ")
-            if name == series:
-                return float(value)
-        return 0.0
+        return series_of(self.get("/metrics").body).get(series, 0.0)
 
     def await_ready(self) -> None:
         """Wait until /readyz says so."""
@@ -173,6 +169,12 @@ class World:
     def settings(self) -> WorkerSettings:
         """The settings of its workers."""
         return load_settings(WorkerSettings, **self.overrides)
+
+    @property
+    def kafka(self) -> KafkaSettings:
+        """The settings of other commands than its workers."""
+        known = {name: value for name, value in self.overrides.items() if name in KafkaSettings.model_fields}
+        return load_settings(KafkaSettings, **known)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -299,6 +301,12 @@ def world(bootstrap: str, **settings: Any) -> Iterator[World]:
         yield made
     finally:
         made.close()
+
+
+def series_of(exposition: str) -> dict[str, float]:
+    """Return what /metrics shows, each series as it is written there."""
+    pairs = (line.rpartition(" ") for line in exposition.splitlines() if not line.startswith("#"))
+    return {name: float(value) for name, _, value in pairs}
 
 
 def encode(value: Any) -> bytes:
