@@ -40,8 +40,8 @@ def card_difference(settings: KafkaSettings, cards: Iterable[Card], *, replace: 
     """
     topic = settings.topics.character_cards
     wanted = [(card_record(card), card) for card in cards]
-    decode = _decoder(lambda value: decode_card(value, settings.caps, KNOWN))
-    return _difference(topic, wanted, held(settings, topic), decode, remove=replace)
+    present = held(settings, topic)
+    return _difference(topic, wanted, present, lambda value: decode_card(value, settings.caps, KNOWN), remove=replace)
 
 
 def lexicon_difference(settings: KafkaSettings, entries: Iterable[Entry], *, remove: bool = True) -> Difference:
@@ -52,22 +52,19 @@ def lexicon_difference(settings: KafkaSettings, entries: Iterable[Entry], *, rem
     """
     topic = settings.topics.topic_lexicon
     wanted = [(entry_record(entry), entry) for entry in entries]
-    decode = _decoder(lambda value: decode_entry(value, settings.caps))
-    return _difference(topic, wanted, held(settings, topic), decode, remove=remove)
+    present = held(settings, topic)
+    return _difference(topic, wanted, present, lambda value: decode_entry(value, settings.caps), remove=remove)
 
 
-def publish_difference(settings: KafkaSettings, difference: Difference, sent: Callable[[], None] = lambda: None) -> int:
-    """Publish a difference and return its size; `sent` is called after each record.
+def publish_records(settings: KafkaSettings, topic: str, records: Iterable[Record]) -> None:
+    """Publish records of a difference.
 
     Raises:
         OperatorError: the brokers cannot be reached, or did not take a record.
     """
-    if difference.records:
-        with publisher(settings) as out:
-            for record in difference.records:
-                out.send(difference.topic, record.key, record.value)
-                sent()
-    return len(difference.records)
+    with publisher(settings) as out:
+        for record in records:
+            out.send(topic, record.key, record.value)
 
 
 def publish_turns(settings: KafkaSettings, turns: Iterable[tuple[str, bytes]], rate: float | None = None) -> int:
@@ -96,7 +93,7 @@ def _difference(
     topic: str,
     rows: Iterable[tuple[Record, T]],
     present: Mapping[bytes, bytes],
-    decode: Callable[[bytes], T | None],
+    decode: Callable[[bytes], T | Refusal],
     *,
     remove: bool,
 ) -> Difference:
@@ -106,11 +103,3 @@ def _difference(
     changed = tuple(wanted[key][0] for key in keys if key in present and decode(present[key]) != wanted[key][1])
     removed = tuple(Record(key, None) for key in sorted(present.keys() - wanted.keys())) if remove else ()
     return Difference(topic, added, changed, removed, len(keys) - len(added) - len(changed))
-
-
-def _decoder(decode: Callable[[bytes], T | Refusal]) -> Callable[[bytes], T | None]:
-    def decoded(value: bytes) -> T | None:
-        found = decode(value)
-        return None if isinstance(found, Refusal) else found
-
-    return decoded

@@ -9,7 +9,7 @@ from kafka.structs import OffsetAndMetadata
 
 from schemas.refusal import Reason
 from service.publish import Publisher, publisher
-from service.scan import Offsets, batches, partition_count, partitions, reader
+from service.scan import Offsets, batches, headers_of, partition_count, partitions, reader
 from service.settings import KafkaSettings
 
 _REPLAYED_FROM: Final = "replayed_from"
@@ -89,12 +89,11 @@ def _starts(consumer: KafkaConsumer, every: list[TopicPartition], ends: Offsets,
 
 
 def _letter(record: Any, reason: Reason) -> Replayed | None:
-    headers = dict(record.headers)
-    if record.value is None or headers.get("reason") != reason.encode():
+    headers = headers_of(record)
+    if record.value is None or headers.get("reason") != reason:
         return None
     place = f"{record.topic}/{record.partition}/{record.offset}"
-    detail = headers.get("detail", b"").decode("utf-8", "replace")
-    return Replayed(place, detail, Done.TRUNCATED if "truncated" in headers else Done.SENT)
+    return Replayed(place, headers.get("detail", ""), Done.TRUNCATED if "truncated" in headers else Done.SENT)
 
 
 def _send(out: Publisher, topic: str, there: int, record: Any, letter: Replayed) -> None:

@@ -1,18 +1,20 @@
-"""Show verdicts, summaries and dead letters as they come: lines for people, or JSON Lines for programs."""
+"""Show verdicts, summaries, spikes and dead letters as they come: lines for people, or JSON Lines for programs."""
 
-import unicodedata
 from base64 import b64encode
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import orjson
 from rich.text import Text
 
+from schemas.spike import SpikeState
 from schemas.summary import Author
 from schemas.verdict import VerdictWord
 from service.decode import Malformed, parse
-from service.scan import Offsets, batches, follow, partitions, reader
+from service.scan import Offsets, batches, follow, headers_of, partitions, reader
 from service.settings import KafkaSettings
+from service.visible import visible
 
 LAST: Final = 10  # what is shown of a topic that is neither followed nor read from its beginning
 _STYLES: Final = {
@@ -36,8 +38,6 @@ _SHOWN: Final = (
     "marks",
 )
 _NUMBERS: Final = frozenset(("partition", "offset", "timestamp", "size"))
-_INVISIBLE: Final = frozenset(("Cc", "Zl", "Zp"))
-_BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def records(
@@ -78,11 +78,11 @@ def records(
 def _newest(batched: Iterator[list[Any]], most: int) -> list[Any]:
     found = [record for batch in batched for record in batch]
     found.sort(key=lambda record: (record.timestamp, record.partition, record.offset))
-    return found[-most:] if most else []
+    return found[-most:]
 
 
 def value_line(record: Any) -> bytes:
-    """Return a verdict or a summary as a line of JSON: the record's value."""
+    """Return a verdict, a summary or a spike as a line of JSON: the record's value."""
     value: bytes = record.value or b"null"
     return value.replace(b"\n", b" ") + b"\n"  # in JSON a line break can only stand between tokens
 
@@ -120,12 +120,34 @@ def summary_text(value: bytes) -> Text:
     return Text.assemble(author, "  ", (visible(f"{who} · {detail}"), "dim"), "\n    ", visible(summary))
 
 
+def spike_text(value: bytes) -> Text:
+    """Return a spike for people: the topic and whose it is; below it when it opened, its counts, and some turns."""
+    try:
+        row = parse(value)
+        is_open, whose = row["state"] == SpikeState.OPENED, row["character_id"] or "all characters"
+        opened = datetime.fromtimestamp(row["opened_at"] / 1000, UTC)
+        now = f"{row['observed']:,} of {row['exposure']:,} sessions within {row['window_s'] // 60} min"
+        before = f"{row['baseline_observed']:,} of {row['baseline_exposure']:,} the day before"
+        turns = [f"{turn['session_id']} · {turn['turn_id']}" for turn in row["turns"]]
+        text = Text.assemble(
+            ("spike opened" if is_open else "spike closed", "bold red" if is_open else "green"),
+            "  ",
+            visible(f"{row['topic']} · {whose}"),
+            f"\n    since {opened:%Y-%m-%d %H:%M} UTC: {now}, {before}, p = {row['p_value']:g}",
+        )
+    except (Malformed, TypeError, KeyError, ValueError, OverflowError, OSError):
+        return Text("not a spike", style="red")
+    for turn in turns:
+        text.append(f"\n    {visible(turn)}", style="dim")
+    return text
+
+
 def letter_fields(record: Any, *, show_value: bool) -> dict[str, Any]:
     """Return what a dead letter says of itself; key, value and refused verdict only with `show_value`.
 
     Bytes that are not UTF-8 are given as {"base64": ...}.
     """
-    headers = {name: value.decode("utf-8", "replace") for name, value in record.headers}
+    headers = headers_of(record)
     fields: dict[str, Any] = {
         name: int(headers[name]) if name in _NUMBERS and headers[name].isdecimal() else headers[name]
         for name in _SHOWN
@@ -159,18 +181,6 @@ def letter_text(record: Any, *, show_value: bool) -> Text:
         if name in fields:
             text.append(f"\n    {name} " + visible(_plain(fields[name])), style="dim")
     return text
-
-
-def visible(text: str) -> str:
-    """Return a text that a terminal shows as it is: control, line-breaking and direction characters escaped."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        f"\\u{{{ord(character):x}}}"
-        if character in _BIDI or unicodedata.category(character) in _INVISIBLE
-        else character
-        for character in text
-    )
 
 
 def _shown(value: bytes | None) -> str | dict[str, str] | None:

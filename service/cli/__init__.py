@@ -40,7 +40,7 @@ ENTRIES: Final = (
     Entry("demo", "service.cli.demo", "demo", "Show a sample chat judged live, on an embedded broker, with the page."),
     Entry("topics", "service.cli.kafka", "topics", "Create the topics."),
     Entry("load", "service.cli.kafka", "load", "Load cards, a lexicon or turns from a file."),
-    Entry("tail", "service.cli.kafka", "tail", "Follow verdicts, summaries or dead letters."),
+    Entry("tail", "service.cli.kafka", "tail", "Follow verdicts, summaries, spikes or dead letters."),
     Entry("replay", "service.cli.kafka", "replay", "Send dead letters of a reason to be judged again."),
     Entry(
         "forget", "service.cli.forgetting", "forget", "Forget a session, or a character's, everywhere, with a receipt."

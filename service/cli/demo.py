@@ -135,11 +135,14 @@ def _port(host: str, wanted: int) -> int:
 def _load(settings: WorkerSettings, sample: Sample) -> str:
     """Load the sample's cards and lexicon, and say what that is."""
     from service.files.readers import read_cards, read_lexicon
-    from service.load import card_difference, lexicon_difference, publish_difference
+    from service.load import card_difference, lexicon_difference, publish_records
 
     cards, lexicon = read_cards(sample.cards, settings.caps), read_lexicon(sample.lexicon, settings.caps)
-    publish_difference(settings, card_difference(settings, cards.records, replace=False))
-    publish_difference(settings, lexicon_difference(settings, lexicon.records))
+    for difference in (
+        card_difference(settings, cards.records, replace=False),
+        lexicon_difference(settings, lexicon.records),
+    ):
+        publish_records(settings, difference.topic, difference.records)
     return f"{len(cards.records)} cards and {len(lexicon.records)} terms of the sample"
 
 

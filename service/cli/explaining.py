@@ -13,7 +13,7 @@ from service.errors import OperatorError
 from service.files.explained import Line, Wanted, explain_turns
 from service.files.readers import turn_file
 from service.step import DeadLetter
-from service.tail import visible
+from service.visible import visible
 from service.working.explained import Explained
 from service.working.shape import shape
 

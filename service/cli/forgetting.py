@@ -2,26 +2,29 @@
 
 import getpass
 import time
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 import orjson
 
+from service.cli.asking import agreed
 from service.cli.environment import brokers as _brokers
 from service.cli.environment import naming
 from service.errors import OperatorError
+from service.files.writing import written
 from service.forget import Receipt, Stays, staying
 from service.forget import forget as tell_workers
 from service.settings import KafkaSettings, load_settings, variable_of
-from service.tail import visible
+from service.visible import visible
 
 _FILE: Final = "turnjudge.db"
 _NEEDED: Final = ("alembic", "sqlalchemy")
 _STAYS: Final = {
     Stays.TOPICS: "records in Kafka stay until the retention of their topics",
     Stays.COPIES: "exported files, backups and a file of TURNJUDGE_LLM_CACHE_FILE stay until somebody removes them",
-    Stays.WORKERS: "the workers were not told; their names stay until 30 days after the session's last turn",
+    Stays.WORKERS: "the workers were not told; the names they keep stay for TURNJUDGE_ENTITY_TTL_S, 30 days unless set",
     Stays.PAGE: "no database of a page was named, so nothing was removed from one",
     Stays.FILE: "bytes that the database no longer uses stay in its files until it writes over them; with SQLite"
     " --compact writes the file anew",
@@ -43,7 +46,7 @@ _STAYS: Final = {
 @click.option("--kafka/--no-kafka", default=True, show_default=True, help="Tell the workers.")
 @click.option("--compact", is_flag=True, help="Write a SQLite file anew, however large; it is done anyway up to 1 GiB.")
 @click.option("--yes", is_flag=True, help="Forget a character's sessions without asking.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the receipt, as JSON.")
+@click.option("--out", metavar="FILE", help="Write the receipt, as JSON.")
 @_brokers
 def forget(
     session: str | None,
@@ -52,7 +55,7 @@ def forget(
     kafka: bool,
     compact: bool,
     yes: bool,
-    out: Path | None,
+    out: str | None,
     brokers: str | None,
 ) -> None:
     """Forget SESSION, or every session of a character, through the whole system.
@@ -64,26 +67,24 @@ def forget(
     The sessions of a character are those that the page's database has. The receipt says what was removed where, and
     what only retention removes. It is shown, and written to --out; the database keeps one without the session's name.
     """
-    given = character if session is None else session
-    if (session is None) == (character is None) or given is None or not given.strip() or not given.isprintable():
+    given = [name for name in (session, character) if name is not None]
+    if len(given) != 1 or not given[0].strip() or not given[0].isprintable():
         raise OperatorError("expected SESSION or --character NAME, as text that is not blank")
     settings = load_settings(KafkaSettings, brokers=brokers) if kafka else None
     if db is None and Path(_FILE).exists():
         db = f"sqlite:///{_FILE}"
     now_ms, who = time.time_ns() // 1_000_000, getpass.getuser()
-    if db is not None:
-        receipt = _on_page(db, settings, session, character, who, now_ms, compact=compact, yes=yes)
-    elif session is None or settings is None:
-        raise OperatorError(f"--db (or {variable_of('page_db')}): expected the page's database")
-    else:
-        told = tell_workers(settings, [session])
-        receipt = Receipt(now_ms, who, session, None, 1, told, None, staying(has_told=True, is_clean=None))
-    _show(receipt)
-    if out is not None:
-        try:
-            out.write_bytes(orjson.dumps(receipt.record(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-        except OSError as error:
-            raise OperatorError(f"--out: expected a file that can be written ({error.strerror})") from None
+    with nullcontext() if out is None else written(out) as file:  # before anything is forgotten
+        if db is not None:
+            receipt = _on_page(db, settings, session, character, who, now_ms, compact=compact, yes=yes)
+        elif session is None or settings is None:
+            raise OperatorError(f"--db (or {variable_of('page_db')}): expected the page's database")
+        else:
+            told = tell_workers(settings, [session])
+            receipt = Receipt(now_ms, who, session, None, 1, told, None, staying(has_told=True, is_clean=None))
+        _show(receipt)
+        if file is not None:
+            file.write(orjson.dumps(receipt.record(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 def _on_page(
@@ -110,10 +111,11 @@ def _on_page(
             with reading(engine) as connection:
                 found = asked(connection, session, character)
             _say(f"{visible(character)}: {len(found.sessions):,} sessions, {found.turns:,} turns on the page")
-            if found.sessions and not yes:
-                click.confirm("Forget them?", abort=True, err=True)
-        options: dict[str, Any] = {"most_bytes": 2**63} if compact else {"most_bytes": MOST_COMPACTED_BYTES}
-        return erase(engine, settings, session, character, who, now_ms, **options)
+            if found.sessions and not yes and not agreed("Forget them?", "--yes forgets them"):
+                _say("nothing was forgotten")
+                click.get_current_context().exit(1)
+        most_bytes = 2**63 if compact else MOST_COMPACTED_BYTES
+        return erase(engine, settings, session, character, who, now_ms, most_bytes)
 
 
 def _show(receipt: Receipt) -> None:

@@ -3,32 +3,52 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any, Final
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
 
 import click
+from rich.text import Text
 
 from schemas.refusal import Reason, Refusal
+from service.cli.asking import agreed
 from service.cli.environment import brokers as _brokers
 from service.cli.environment import naming
+from service.cli.progress import Progress
 from service.decode import Caps, Malformed, decode_turn, parse
-from service.errors import OperatorError
 from service.files.readers import Loaded, Refused, read_cards, read_lexicon, read_turns, shown
-from service.load import Difference, card_difference, lexicon_difference, publish_difference, publish_turns
+from service.load import Difference, card_difference, lexicon_difference, publish_records, publish_turns
 from service.records import Record
 from service.replay import Done
 from service.replay import replay as replay_letters
 from service.settings import KafkaSettings, load_settings
 from service.stream.topics import create_topics
-from service.tail import letter_line, letter_text, records, summary_text, value_line, verdict_text, visible
+from service.tail import (
+    letter_line,
+    letter_text,
+    records,
+    spike_text,
+    summary_text,
+    value_line,
+    verdict_text,
+)
+from service.visible import visible
 
 _Command: Final = naming(KafkaSettings)
 _LISTED: Final = 20
-# What can be tailed, and its field among the topics.
+
+
+class _Tailed(NamedTuple):
+    """What can be tailed: its field among the topics, and how a value is shown; None where the record itself is."""
+
+    field: str
+    text: Callable[[bytes], Text] | None
+
+
 _TAILED: Final = {
-    "verdicts": "turn_verdicts",
-    "summaries": "turn_summaries",
-    "dead-letters": "turn_dead_letters",
+    "verdicts": _Tailed("turn_verdicts", verdict_text),
+    "summaries": _Tailed("turn_summaries", summary_text),
+    "spikes": _Tailed("topic_spikes", spike_text),
+    "dead-letters": _Tailed("turn_dead_letters", None),
 }
 
 _yes = click.option("--yes", is_flag=True, help="Publish without asking.")
@@ -74,8 +94,8 @@ def cards(file: str, replace: bool, yes: bool, brokers: str | None) -> None:
     """Publish the cards of FILE: those that are new or differ from what is there."""
     settings = _settings(brokers)
     loaded = read_cards(file, settings.caps)
-    remove = _may_remove(loaded) if replace else False
-    difference = card_difference(settings, loaded.records, replace=remove)
+    _say_refused(loaded, removing=replace)
+    difference = card_difference(settings, loaded.records, replace=replace and not loaded.refused)
     _publish(settings, difference, ask=bool(difference.removed) and not yes)
     _end(len(loaded.refused))
 
@@ -88,7 +108,8 @@ def lexicon(file: str, yes: bool, brokers: str | None) -> None:
     """Make the lexicon what FILE says: a row that is not in FILE is removed. What differs is shown and asked about."""
     settings = _settings(brokers)
     loaded = read_lexicon(file, settings.caps)
-    difference = lexicon_difference(settings, loaded.records, remove=_may_remove(loaded))
+    _say_refused(loaded, removing=True)
+    difference = lexicon_difference(settings, loaded.records, remove=not loaded.refused)
     _publish(settings, difference, ask=bool(difference.records) and not yes)
     _end(len(loaded.refused))
 
@@ -101,15 +122,13 @@ def turns(file: str, rate: float | None, brokers: str | None) -> None:
     """Publish the turns of FILE as they stand, keyed by session."""
     settings = _settings(brokers)
     refused: Counter[Reason] = Counter()
-    with _progress("published") as advance:
-        count = publish_turns(settings, _accepted(file, settings.caps, refused, advance), rate)
+    accepted = Progress().track("published", _accepted(file, settings.caps, refused))
+    count = publish_turns(settings, accepted, rate)
     click.echo(f"{count:,} turns published, {refused.total():,} rows refused", err=True)
     _end(refused.total())
 
 
-def _accepted(
-    file: str, caps: Caps, refused: Counter[Reason], advance: Callable[[], None]
-) -> Iterator[tuple[str, bytes]]:
+def _accepted(file: str, caps: Caps, refused: Counter[Reason]) -> Iterator[tuple[str, bytes]]:
     for line, value in read_turns(file, caps, _say):
         turn = value if isinstance(value, Refusal) else decode_turn(value, caps)
         if isinstance(turn, Refusal):
@@ -117,26 +136,22 @@ def _accepted(
             _say(str(Refused(shown(file), line, turn)))
         elif not isinstance(value, Refusal):
             yield turn.session_id, value
-            advance()
 
 
-def _may_remove(loaded: Loaded[Any]) -> bool:
+def _say_refused(loaded: Loaded[Any], *, removing: bool) -> None:
     for refused in loaded.refused:
         _say(str(refused))
-    if loaded.refused:
+    if loaded.refused and removing:
         _say("nothing is removed, because what was refused may be what is there")
-    return not loaded.refused
 
 
 def _publish(settings: KafkaSettings, difference: Difference, *, ask: bool) -> None:
     _say_difference(difference)
-    if ask and not sys.stdin.isatty():
-        raise OperatorError(f"{difference.topic}: nobody is there to ask; --yes publishes the difference")
-    if ask and not click.confirm(f"Publish this to {difference.topic}?", err=True):
+    if ask and not agreed(f"Publish this to {difference.topic}?", "--yes publishes the difference"):
         _say("nothing was published")
         click.get_current_context().exit(1)
-    with _progress("published") as advance:
-        publish_difference(settings, difference, advance)
+    if difference.records:
+        publish_records(settings, difference.topic, Progress().track("published", difference.records))
 
 
 def _say_difference(difference: Difference) -> None:
@@ -168,21 +183,6 @@ def _say(line: str) -> None:
     click.echo(line, err=True)
 
 
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[], None]]:
-    """Count on a terminal what goes through; quiet elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.completed:,.0f} {task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=None)
-        yield lambda: progress.advance(task)
-
-
 @click.command(cls=_Command)
 @click.argument("what", type=click.Choice(list(_TAILED)))
 @click.option("--from-beginning", is_flag=True, help="Begin with the oldest record there is.")
@@ -205,15 +205,17 @@ def tail(
     show_value: bool,
     brokers: str | None,
 ) -> None:
-    """Show verdicts, summaries, or dead letters with their reason and place but without the turn's text.
+    """Show verdicts, summaries, spikes, or dead letters with their reason and place but without the turn's text.
 
     A summary is marked 모델 요약 where a model wrote it, and 규칙 요약, with why, where the rule's sentence stands.
+    Of a spike there are two records, when it opens and when it closes, with its counts and some of its turns.
 
     With --no-follow and not --from-beginning these are the last 10, or the last N of --limit.
     """
     settings = _settings(brokers)
-    topic = getattr(settings.topics, _TAILED[what])
-    write = _writer(form or ("pretty" if sys.stdout.isatty() else "jsonl"), what, show_value)
+    tailed = _TAILED[what]
+    write = _writer(form or ("pretty" if sys.stdout.isatty() else "jsonl"), tailed.text, show_value)
+    topic = getattr(settings.topics, tailed.field)
     for record in records(settings, topic, from_beginning=from_beginning, following=follow, limit=limit):
         if record is None:
             sys.stdout.flush()
@@ -221,16 +223,14 @@ def tail(
             write(record)
 
 
-def _writer(form: str, what: str, show_value: bool) -> Callable[[Any], None]:
+def _writer(form: str, text: Callable[[bytes], Text] | None, show_value: bool) -> Callable[[Any], None]:
     out = sys.stdout.buffer
-    text = summary_text if what == "summaries" else verdict_text
-    letters = what == "dead-letters"
 
     def jsonl(record: Any) -> None:
-        out.write(letter_line(record, show_value=show_value) if letters else value_line(record))
+        out.write(value_line(record) if text else letter_line(record, show_value=show_value))
 
     def pretty(record: Any) -> None:
-        console.print(letter_text(record, show_value=show_value) if letters else text(record.value or b""))
+        console.print(text(record.value or b"") if text else letter_text(record, show_value=show_value))
 
     if form == "jsonl":
         return jsonl

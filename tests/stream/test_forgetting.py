@@ -12,7 +12,6 @@ from service.review.store import queries
 from service.review.store.opening import opened, reading, writing
 from service.review.store.queries import Filters
 from service.review.store.tables import POSITIONS
-from service.settings import KafkaSettings, load_settings
 from stream.offline import changelog_state
 from stream.test_worker import CARD, turn
 from stream.world import Row, wait_for
@@ -33,13 +32,12 @@ def test_a_characters_sessions_are_forgotten_by_workers_and_page_and_do_not_come
     mine = [turn(number, session_id=f"S-{number % 3}", reply_text=SAID, named_entities=["하람"]) for number in range(9)]
     lasting = turn(1, session_id="S-other", character_id="CHR-2", named_entities=["하람"])
     world.send_turns([*mine, lasting])
-    names = {name: value for name, value in world.overrides.items() if name in KafkaSettings.model_fields}
     for name, value in world.environment.items():
         monkeypatch.setenv(name, value)
 
     def followed(turns: int) -> None:
         with opened(url) as engine:
-            follower = Follower(load_settings(KafkaSettings, **names), engine)
+            follower = Follower(world.kafka, engine)
             follower.start()
             wait_for("the verdicts", lambda: follower.state().lag == 0 and shown() == turns)
             assert follower.stop()
@@ -51,6 +49,11 @@ def test_a_characters_sessions_are_forgotten_by_workers_and_page_and_do_not_come
     followed(10)
     out = tmp_path / "receipt.json"
     capsysbinary.readouterr()
+    assert run(["forget", "--character", "CHR-1", "--db", url]) == 2
+    assert capsysbinary.readouterr().err.endswith(b"turnjudge: nobody is there to ask; --yes forgets them\n")
+    nowhere = ["--out", str(tmp_path / "nowhere/receipt.json")]
+    assert run(["forget", "--character", "CHR-1", "--db", url, "--yes", *nowhere]) == 2
+    assert capsysbinary.readouterr().err.endswith(b"nowhere/receipt.json: No such file or directory\n")
     assert run(["forget", "--character", "CHR-1", "--db", url, "--yes", "--out", str(out)]) == 0
     err = capsysbinary.readouterr().err.decode()
     assert "CHR-1: 3 sessions, 9 turns on the page" in err

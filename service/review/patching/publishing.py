@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from schemas.card import Card
 from service.decode import decode_card
 from service.errors import OperatorError
-from service.load import Difference, publish_difference
+from service.load import publish_records
 from service.profiles import KNOWN
 from service.records import Record, card_record
 from service.review.patching.cards import Patch
@@ -102,7 +102,7 @@ def _present(settings: KafkaSettings, *known: Card) -> Card | None:
 
 
 def _send(settings: KafkaSettings, record: Record) -> None:
-    publish_difference(settings, Difference(settings.topics.character_cards, (), (record,), (), 0))
+    publish_records(settings, settings.topics.character_cards, [record])
 
 
 def _end(engine: Engine, number: int, state: PublicationState, card: Card | None = None) -> None:
