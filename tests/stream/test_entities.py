@@ -119,6 +119,17 @@ def test_forgetting_takes_smaller_offsets_of_the_session_only() -> None:
     assert held.forget("S-1", 20) == held.forget("S-none", 20) == []
 
 
+def test_a_late_write_of_a_worker_given_up_brings_back_what_was_forgotten_until_it_is_forgotten_again() -> None:
+    # Its key is the same, so the last write stands, also after compaction; whoever forgot it never reads it.
+    held = Partition()
+    apply(held, 0, FIRST)
+    apply(held, 1, FIRST, gone=True)
+    apply(held, 2, FIRST)
+    assert held.sessions == {"S-1": {"하람": (FIRST,)}}
+    assert held.forget("S-1", 20) == [("S-1", "하람", 7)]
+    assert held.sessions == {}
+
+
 @dataclass(frozen=True)
 class Expiry:
     """Elements at record times, what is delivered and committed, and what has expired then."""
