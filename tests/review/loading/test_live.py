@@ -58,17 +58,12 @@ def made(kafka: KafkaBroker) -> Iterator[World]:
 
 @contextmanager
 def following(one: World, engine: Engine, **options: Any) -> Iterator[Follower]:
-    follower = Follower(settings(one), engine, **options)
+    follower = Follower(one.kafka, engine, **options)
     follower.start()
     try:
         yield follower
     finally:
         assert follower.stop()
-
-
-def settings(one: World) -> KafkaSettings:
-    names = {name: value for name, value in one.overrides.items() if name in KafkaSettings.model_fields}
-    return load_settings(KafkaSettings, **names)
 
 
 def count(engine: Engine, table: Any) -> int:

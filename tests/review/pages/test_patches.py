@@ -282,8 +282,7 @@ def live(tmp_path: Path, kafka: KafkaBroker) -> Iterator[tuple[TestClient, World
     """A page with brokers, whose topics hold the card."""
     with world(kafka.bootstrap) as one:
         one.create()
-        names = {name: value for name, value in one.overrides.items() if name in KafkaSettings.model_fields}
-        settings = load_settings(KafkaSettings, **names)
+        settings = one.kafka
         pages = PageSettings(page_db=f"sqlite:///{tmp_path / 'page.db'}")
         with opened(pages, JudgingSettings(), settings) as app:
             client = TestClient(app, base_url="http://127.0.0.1", headers={"Sec-Fetch-Site": "same-origin"})
