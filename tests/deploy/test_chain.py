@@ -1,14 +1,16 @@
 """From a turn to somebody's telephone: Kafka, worker, metrics, Prometheus, rules, Alertmanager, web hook.
 
 Rules and Alertmanager are those of deploy/ with their windows, bounds and waits as they are; only that the rules are
-asked for each second, and that the calm day before is written into Prometheus beforehand.
+asked for each second, and that the calm day before is written into Prometheus beforehand. Two installations go through
+it side by side, as two jobs: one gets a spike, the other ten times its traffic.
 """
 
 import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
+from itertools import accumulate
 from typing import NamedTuple
 
 import pytest
@@ -17,33 +19,39 @@ from brokers import KafkaBroker
 from deploy.alerting import Alertmanager, Hooks
 from deploy.scraping import Prometheus
 from service.metrics import Job
-from stream.world import Row, World, encode, wait_for
+from stream.world import Row, World, encode, wait_for, world
 
 pytestmark = [pytest.mark.needs("kafka"), pytest.mark.needs("prometheus"), pytest.mark.timeout(420)]
 SPIKE = "JudgeForbiddenTopicSpike"
+SPIKING, BUSY = Job.WORKER.value, "busy"  # the two jobs
 CARD: Row = {"character_id": "C", "honorific_rule": "반말", "first_person": "나", "canon_entities": ["하늘"]}
 CARD |= {"forbidden_topics": ["도박"], "entity_roles": []}
 LEXICON = [{"term": "판돈", "topic": "도박", "position": 1}]
 # The day before: turns and touched sessions a second.
 TURNS_PER_S, TOUCHES_PER_S = 5.0, 1 / 60
 DAY_S, STEP_S, TICK_S = 26 * 3600, 60, 0.05
-OURS = '{topic="도박"}'
-INSTANCE = 'job="turnjudge-worker",instance="worker-0"'
 
 
 def history() -> Iterator[str]:
-    """The day before, by chance about its rates."""
+    """The day before of both, by chance about its rates."""
     rng, end_s = random.Random(11), int(time.time()) - STEP_S
     for name, labels, per_s in (
-        ("judge_verdicts", f'{INSTANCE},verdict="설정대로 말함",model_id="m"', TURNS_PER_S),
-        ("judge_topic_sessions", f'{INSTANCE},topic="도박"', TOUCHES_PER_S),
+        ("judge_verdicts", 'verdict="설정대로 말함",model_id="m"', TURNS_PER_S),
+        ("judge_topic_sessions", 'topic="도박"', TOUCHES_PER_S),
     ):
         yield f"# TYPE {name} counter"
-        total, mean = 0, per_s * STEP_S
-        for at_s in range(end_s - DAY_S, end_s, STEP_S):
-            total += max(0, round(rng.gauss(mean, mean**0.5)))
-            yield f"{name}_total{{{labels}}} {total} {at_s}"
+        mean = per_s * STEP_S
+        drawn = [max(0, round(rng.gauss(mean, mean**0.5))) for _ in range(DAY_S // STEP_S)]
+        for job in (SPIKING, BUSY):
+            for number, total in enumerate(accumulate(drawn)):
+                at_s = end_s - DAY_S + number * STEP_S
+                yield f'{name}_total{{job="{job}",instance="worker-0",{labels}}} {total} {at_s}'
     yield "# EOF"
+
+
+def of(job: str, series: str) -> str:
+    """Return the query of a recorded series of the topic."""
+    return f'{series}{{job="{job}",topic="도박"}}'
 
 
 class Feed:
@@ -90,33 +98,30 @@ class Feed:
 
 
 class Chain(NamedTuple):
-    """Everything from the feed to the web hooks."""
+    """Everything from the feeds, by job, to the web hooks."""
 
-    feed: Feed
+    feeds: dict[str, Feed]
     prometheus: Prometheus
     hooks: Hooks
 
 
 @pytest.fixture
 def chain(kafka: KafkaBroker) -> Iterator[Chain]:
-    with _chain(kafka.bootstrap) as made:
-        yield made
-
-
-@contextmanager
-def _chain(bootstrap: str) -> Iterator[Chain]:
     with ExitStack() as stack:
-        world = World(bootstrap)
-        stack.callback(world.close)
-        world.create(2)
-        world.load([CARD], LEXICON)
-        worker = world.worker()
-        worker.await_ready()
+        worlds = {job: stack.enter_context(world(kafka.bootstrap)) for job in (SPIKING, BUSY)}
+        workers = {}
+        for job, made in worlds.items():
+            made.create(2)
+            made.load([CARD], LEXICON)
+            workers[job] = made.worker()
+        for worker in workers.values():
+            worker.await_ready()
         hooks = stack.enter_context(Hooks())
         alertmanager = stack.enter_context(Alertmanager(hooks))
-        targets = {Job.WORKER.value: {"worker-0": worker.address}}
+        targets = {job: {"worker-0": worker.address} for job, worker in workers.items()}
         prometheus = stack.enter_context(Prometheus(targets, history(), alertmanager.address))
-        yield Chain(stack.enter_context(Feed(world)), prometheus, hooks)
+        feeds = {job: stack.enter_context(Feed(made)) for job, made in worlds.items()}
+        yield Chain(feeds, prometheus, hooks)
 
 
 def value(prometheus: Prometheus, query: str) -> float | None:
@@ -132,15 +137,26 @@ def await_value(prometheus: Prometheus, query: str, enough: Callable[[float], bo
     return wait_for(query, asked, seconds)[0]
 
 
-def test_a_spike_reaches_those_who_read_chats_and_who_is_on_call(
+def test_a_spike_reaches_who_is_on_call_and_ten_times_the_traffic_at_the_same_share_does_not(
     chain: Chain, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    feed, prometheus, hooks = chain
-    await_value(prometheus, f"job_topic:judge_topic_spike:zscore5m{OURS}", lambda z: abs(z) < 4.5)
-    wait_for("Prometheus to know Alertmanager", prometheus.knows_alertmanager)
-    feed.first_s, feed.rates = 0.0, (TURNS_PER_S, 2.0)
+    spiking, busy = (chain.feeds[job] for job in (SPIKING, BUSY))
+    for job in chain.feeds:
+        await_value(chain.prometheus, of(job, "job_topic:judge_topic_spike:zscore5m"), lambda z: abs(z) < 4.5)
+    wait_for("Prometheus to know Alertmanager", chain.prometheus.knows_alertmanager)
     began_s = time.time()
-    query = f'ALERTS{{alertname="{SPIKE}",window="5m"}}'
+    spiking.first_s, spiking.rates = 0.0, (TURNS_PER_S, 2.0)
+    busy.rates = 10 * TURNS_PER_S, 10 * TOUCHES_PER_S
+    heard = hear_of_the_spike(chain, began_s)
+    silent = see_no_other(chain, began_s)
+    with capsys.disabled():
+        print(f"\n{heard}\n{silent}")  # noqa: T201
+
+
+def hear_of_the_spike(chain: Chain, began_s: float) -> str:
+    """Follow the spike to the web hooks; return the seconds it took."""
+    feed, prometheus, hooks = chain.feeds[SPIKING], chain.prometheus, chain.hooks
+    query = f'ALERTS{{alertname="{SPIKE}",window="5m",job="{SPIKING}"}}'
     wait_for("the rule to hold", lambda: prometheus.query(query), 120)
     held_s = time.time()
     wait_for("it to fire", lambda: value(prometheus, query.replace("}", ',alertstate="firing"}')), 120)
@@ -149,7 +165,7 @@ def test_a_spike_reaches_those_who_read_chats_and_who_is_on_call(
     (review, *_) = wait_for("the web hook of review", lambda: hooks.of("review", SPIKE), 60)
     assert on_call.labels | {"window": "5m"} == {
         "alertname": SPIKE,
-        "job": "turnjudge-worker",
+        "job": SPIKING,
         "severity": "critical",
         "topic": "도박",
         "window": "5m",
@@ -158,40 +174,27 @@ def test_a_spike_reaches_those_who_read_chats_and_who_is_on_call(
     assert on_call.annotations["summary"].startswith("도박: ")
     assert on_call.annotations["runbook_url"] == "deploy/runbook.md#judgeforbiddentopicspike"
     assert began_s <= feed.first_s < held_s < fired_s < on_call.at_s < feed.first_s + 150
-    seconds = " · ".join(
-        f"{name} {at_s - feed.first_s:.1f} s"
-        for name, at_s in (
-            ("the rule holds", held_s),
-            ("fires", fired_s),
-            ("on call hears", on_call.at_s),
-            ("review hears", review.at_s),
-        )
-    )
-    with capsys.disabled():
-        print(f"\nfrom the first touch of a spike of 2 a second: {seconds}")  # noqa: T201
+    times = {"the rule holds": held_s, "fires": fired_s, "on call hears": on_call.at_s, "review hears": review.at_s}
+    seconds = " · ".join(f"{name} {at_s - feed.first_s:.1f} s" for name, at_s in times.items())
+    return f"from the first touch of a spike of 2 a second: {seconds}"
 
 
-def test_ten_times_the_traffic_with_the_same_share_of_touches_is_silent(
-    chain: Chain, capsys: pytest.CaptureFixture[str]
-) -> None:
-    feed, prometheus, hooks = chain
-    feed.rates = 10 * TURNS_PER_S, 10 * TOUCHES_PER_S
-    began_s = time.time()
+def see_no_other(chain: Chain, began_s: float) -> str:
+    """See that no rule held for a moment where only the traffic grew, though touches were enough for a spike."""
+    feed, prometheus, hooks = chain.feeds[BUSY], chain.prometheus, chain.hooks
     wait_for("touches enough for a spike", lambda: feed.touched >= 15, 150)
-    sessions = f"job_topic:judge_topic_sessions:increase5m{OURS}"
+    sessions = of(BUSY, "job_topic:judge_topic_sessions:increase5m")
     await_value(prometheus, sessions, lambda k: k >= 15)
-    await_value(prometheus, "job:judge_verdicts:increase5m", lambda n: n >= 15 * 300)
-    # The silence is not that of a broken way: what always fires has come through. It is sent anew after a minute.
-    wait_for("the watchdog", lambda: hooks.of("dead-man", "JudgeWatchdog"), 90)
-    # More than three times the touches that the same five minutes had yesterday, and no rule held for a moment.
+    await_value(prometheus, f'job:judge_verdicts:increase5m{{job="{BUSY}"}}', lambda n: n >= 15 * 300)
+    # More than twice the touches that the same five minutes had yesterday.
     assert (value(prometheus, f"{sessions} / ({sessions} offset 10m)") or 9) > 2.5
     until_s = time.time()
     for window in ("5m", "30m", "2h"):
-        (shown,) = prometheus.range(f"job_topic:judge_topic_spike:zscore{window}{OURS}", began_s, until_s)
+        (shown,) = prometheus.range(of(BUSY, f"job_topic:judge_topic_spike:zscore{window}"), began_s, until_s)
         assert max(abs(float(z)) for _, z in shown["values"]) < 4.5
-    alerts = prometheus.range('ALERTS{alertname=~"JudgeForbiddenTopic.*"}', began_s, until_s)
+    alerts = prometheus.range(f'ALERTS{{alertname=~"JudgeForbiddenTopic.*",job="{BUSY}"}}', began_s, until_s)
     assert alerts == []
-    assert [told for told in hooks.told if told.labels["alertname"].startswith("JudgeForbiddenTopic")] == []
-    z = value(prometheus, f"job_topic:judge_topic_spike:zscore5m{OURS}")
-    with capsys.disabled():
-        print(f"\n{feed.sent:,} turns, {feed.touched} touches in {until_s - began_s:.0f} s: z = {z:.1f}, silent")  # noqa: T201
+    told = [each.labels for each in hooks.told if each.labels["alertname"].startswith("JudgeForbiddenTopic")]
+    assert {labels["job"] for labels in told} == {SPIKING}
+    z = value(prometheus, of(BUSY, "job_topic:judge_topic_spike:zscore5m"))
+    return f"{feed.sent:,} turns, {feed.touched} touches in {until_s - began_s:.0f} s: z = {z:.1f}, silent"
