@@ -6,7 +6,7 @@ from collections.abc import Callable
 from aiohttp import web
 
 from service.errors import OperatorError
-from service.metrics import Metrics
+from service.stream.metrics import Metrics
 
 logger = logging.getLogger(__name__)
 

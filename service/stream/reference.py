@@ -24,10 +24,10 @@ from schemas.refusal import Refusal
 from service.canary.character import with_canary
 from service.connection import client_options
 from service.decode import Caps, decode_card, decode_entry
-from service.metrics import Metrics
 from service.profiles import KNOWN, AnyProfile
 from service.settings import WorkerSettings
 from service.snapshot import Snapshot, book, character, snapshot, wanted
+from service.stream.metrics import Metrics
 
 logger = logging.getLogger(__name__)
 

@@ -19,8 +19,9 @@ from typing import Any, Final
 from deploy.reviewing import review, spikes_told
 from deploy.scraping import Prometheus
 from generate import make_cards, make_lexicon, make_turns, nfc
+from service.cli.metrics import catalogue
 from service.embedded.broker import free_port
-from service.metrics import METRICS, Job
+from service.metrics import Job
 from services import ROOT
 from stream.world import Row, Worker, World, encode, wait_for
 
@@ -196,8 +197,8 @@ def job_of(dashboard: Any) -> str:
     """Return the job that a dashboard's variable offers: that of the series it is read from."""
     (query,) = (each["query"] for each in dashboard["templating"]["list"] if each["name"] == "job")
     name = query.removeprefix("label_values(").split(",")[0]
-    (row,) = (row for row in METRICS if row.name == name)
-    return row.job.value
+    (job,) = (job for job, rows in catalogue().items() if any(row.name == name for row in rows))
+    return job.value
 
 
 def dashboards(folder: Path = ROOT / "deploy/grafana/dashboards") -> dict[str, Any]:
