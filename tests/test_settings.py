@@ -20,7 +20,8 @@ from service.connection import client_options, faust_broker, faust_credentials, 
 from service.decode import Caps
 from service.embedded.broker import free_port
 from service.errors import OperatorError
-from service.settings import JudgingSettings, KafkaSettings, WorkerSettings, load_settings, variables
+from service.settings import JudgingSettings, KafkaSettings, load_settings, variables
+from service.stream.settings import WorkerSettings
 
 SECRET = "very-secret-word"  # noqa: S105 - it is none
 FOREIGN = "xQz"  # part of every wrong value that could be told by accident

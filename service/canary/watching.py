@@ -17,12 +17,12 @@ from prometheus_client import Counter as Count
 from prometheus_client import Gauge
 
 from service.canary.script import SCRIPT, Saying, differences, known_by, sayings
+from service.canary.settings import CanarySettings
 from service.errors import OperatorError
 from service.metrics import CANARY, exposition, registered
 from service.publish import Publisher, publisher
 from service.scan import follow, partition_count, partitions, reader
 from service.serving import served
-from service.settings import CanarySettings
 
 logger = logging.getLogger(__name__)
 

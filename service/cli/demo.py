@@ -23,7 +23,8 @@ from service.cli.page import NEEDED
 from service.cli.worker import EMBEDDED, embedded_settings, say
 from service.errors import OperatorError
 from service.review.pages.settings import PageSettings
-from service.settings import PREFIX, WorkerSettings, load_settings
+from service.settings import PREFIX, load_settings
+from service.stream.settings import WorkerSettings
 
 _TURNS_PER_S: Final = 3.0
 _READY_S: Final = 60.0

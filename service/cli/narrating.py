@@ -14,7 +14,8 @@ from service.cli.stopping import until_stopped
 from service.errors import OperatorError
 from service.files.writing import written
 from service.llm.settings import LlmSettings
-from service.settings import NarratorSettings, load_settings
+from service.narrate.settings import NarratorSettings
+from service.settings import load_settings
 
 if TYPE_CHECKING:
     from service.llm.client import Client
@@ -41,8 +42,8 @@ def narrate(skip_kept: bool, **options: Any) -> None:
     not acknowledged is told again by the next run.
     """
     from service.llm.client import opened
+    from service.logs import set_up_logs
     from service.narrate.stage import narrate as run
-    from service.stream.logs import set_up_logs
 
     settings, model = load_settings(NarratorSettings, **options), load_settings(LlmSettings)
     set_up_logs(settings.log_level)

@@ -52,7 +52,7 @@ def page(live: bool, from_now: bool, prune: bool, brokers: str | None, **options
         if error.name not in NEEDED:
             raise
         raise OperatorError(f"page: expected {error.name}; install turnjudge with its extra, page") from None
-    from service.stream.logs import set_up_logs
+    from service.logs import set_up_logs
 
     set_up_logs("INFO")
     if prune:

@@ -7,7 +7,8 @@ import click
 from service.cli.environment import brokers as _brokers
 from service.cli.environment import naming
 from service.cli.stopping import until_stopped
-from service.settings import SpikesSettings, load_settings
+from service.settings import load_settings
+from service.spikes.settings import SpikesSettings
 
 _Command: Final = naming(SpikesSettings)
 
@@ -29,8 +30,8 @@ def spikes(from_beginning: bool, **options: Any) -> None:
 
     Exit codes: 0 stopped; 2 wrong settings or topics, or brokers that cannot be reached.
     """
+    from service.logs import set_up_logs
     from service.spikes.stage import spikes as run
-    from service.stream.logs import set_up_logs
 
     settings = load_settings(SpikesSettings, **options)
     set_up_logs(settings.log_level)

@@ -9,7 +9,8 @@ import click
 from service.cli.environment import brokers as _brokers
 from service.cli.environment import naming
 from service.errors import OperatorError
-from service.settings import WorkerSettings, load_settings
+from service.settings import load_settings
+from service.stream.settings import WorkerSettings
 
 _Command: Final = naming(WorkerSettings)
 _PARTITIONS: Final = 4

@@ -23,11 +23,11 @@ from service.llm.client import Client
 from service.narrate.asking import Telling, telling
 from service.narrate.figures import Figures, PassedOver, no_figures
 from service.narrate.metrics import NarratorMetrics
+from service.narrate.settings import NarratorSettings
 from service.narrate.telling import Narrator, Told, read_verdict
 from service.publish import Publisher, publisher
 from service.scan import partition_count
 from service.serving import served
-from service.settings import NarratorSettings
 
 _IDLE_MS: Final = 500
 _BUSY_MS: Final = 20

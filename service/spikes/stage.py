@@ -24,11 +24,11 @@ from service.errors import OperatorError
 from service.publish import Publisher, publisher
 from service.scan import Offsets, batches, partition_count, partitions, reader
 from service.serving import served
-from service.settings import SpikesSettings
 from service.spikes.detector import LOOKS_BACK_MS, Detector, Look
 from service.spikes.metrics import SpikesMetrics
 from service.spikes.reading import PassedOver, read
 from service.spikes.rule import MINUTE_MS, Level
+from service.spikes.settings import SpikesSettings
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,6 @@ from schemas.canary import CANARY_CHARACTER
 from schemas.element import Element, Position
 from schemas.refusal import Reason
 from service.decode import Caps
-from service.settings import WorkerSettings
 from service.step import Accepted, DeadLetter, step
 from service.stream.entities import DAY_MS, ElementKey, Partition, Partitions, encode_key, encode_value
 from service.stream.guard import FaultLimit
@@ -23,6 +22,7 @@ from service.stream.lane import BATCH_OVERHEAD_BYTES, Lane
 from service.stream.metrics import Metrics
 from service.stream.outgoing import HEADERS_BYTES, VERSION, Limits, Source, Stamp, letter
 from service.stream.reference import Reference
+from service.stream.settings import WorkerSettings
 from service.stream.tally import Tally, Touches
 
 logger = logging.getLogger(__name__)

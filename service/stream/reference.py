@@ -25,9 +25,9 @@ from service.canary.character import with_canary
 from service.connection import client_options
 from service.decode import Caps, decode_card, decode_entry
 from service.profiles import KNOWN, AnyProfile
-from service.settings import WorkerSettings
 from service.snapshot import Snapshot, book, character, snapshot, wanted
 from service.stream.metrics import Metrics
+from service.stream.settings import WorkerSettings
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from aiokafka.structs import TopicPartition
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
-from service.stream.logs import ENGINE
+from service.logs import ENGINE
 
 _FETCH_WAIT_MS: Final = 250
 

@@ -18,8 +18,8 @@ from oracle import Line, judge_turn, natural_key, nfc
 from schemas.element import Element, Namings, Position
 from schemas.refusal import Reason
 from schemas.turn import Turn
-from service.settings import WorkerSettings
 from service.step import Accepted, DeadLetter, step
+from service.stream.settings import WorkerSettings
 from stream.offline import Place, changelog_state, judged_offline, verdict_id
 from stream.world import Row, encode, headers
 

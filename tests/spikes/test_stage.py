@@ -22,11 +22,12 @@ from schemas.spike import SpikeRecord
 from schemas.validate import SPIKE
 from service.cli import run as turnjudge
 from service.embedded.broker import free_port
-from service.settings import KafkaSettings, SpikesSettings, load_settings
+from service.settings import KafkaSettings, load_settings
 from service.spikes.detector import Detector
 from service.spikes.metrics import METRICS
 from service.spikes.reading import PassedOver, Seen, read
 from service.spikes.rule import MINUTE_MS, Level
+from service.spikes.settings import SpikesSettings
 from service.spikes.stage import Figures, spikes
 from spikes.stream import DAY, START, burst, in_order, trickle
 from stream.world import Worker, World, encode, wait_for, world

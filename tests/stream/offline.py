@@ -10,9 +10,9 @@ from schemas.card import Card
 from schemas.element import Element, Namings, Position
 from schemas.lexicon import Entry
 from service.decode import Caps, decode_card, decode_entry
-from service.settings import WorkerSettings
 from service.snapshot import Snapshot, snapshot
 from service.step import Accepted, DeadLetter, step, store
+from service.stream.settings import WorkerSettings
 from stream.world import Row, World, encode, headers
 
 Place = tuple[int, int]

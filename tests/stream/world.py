@@ -19,7 +19,8 @@ from typing import IO, Any, NamedTuple, TypeVar
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from generate import nfc
-from service.settings import WorkerSettings, load_settings
+from service.settings import load_settings
+from service.stream.settings import WorkerSettings
 from service.stream.topics import create_topics
 from services import ROOT
 
