@@ -6,12 +6,12 @@ than the source's follow Faust's own path. Source: the engine's notes, part A.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import aiokafka
-from aiokafka.errors import ConsumerStoppedError
+from aiokafka.errors import ConsumerStoppedError, IllegalStateError
 from faust.exceptions import ConsumerNotStarted
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
@@ -164,8 +164,21 @@ class Consumer(driver.Consumer):
             await self._thread.call_thread(self._thread.give_back, back)
         if turns:
             self._batch = asyncio.ensure_future(self._judge(turns, generation))
-        elif not fetched and (expired := self._partitions.expired(self._work.ttl_ms)) and is_live():
-            self._batch = asyncio.ensure_future(self._expire(expired))
+        elif not fetched and is_live():
+            await self._pass_marks(active, is_live)
+            if (expired := self._partitions.expired(self._work.ttl_ms)) and is_live():
+                self._batch = asyncio.ensure_future(self._expire(expired))
+
+    async def _pass_marks(self, active: Iterable[TP], is_live: Callable[[], bool]) -> None:
+        """Put behind us what was fetched and holds no turn: marks of transactions, and turns they aborted."""
+        for tp in active:
+            if tp.topic != self._source or self._checked_generation != self.app.consumer_generation_id:
+                continue
+            if (self.highwater(tp) or 0) > self._next(tp):
+                with suppress(IllegalStateError):  # taken away meanwhile
+                    position = await self.position(tp)
+                    if position is not None and position > self._next(tp) and is_live():
+                        self._note({tp.partition: position})
 
     async def _judge(self, turns: Taken, generation: int) -> None:
         """Deliver a fetch, round by round; what is taken away by a new generation is counted as abandoned."""
@@ -285,7 +298,7 @@ class Consumer(driver.Consumer):
         except ConsumerNotStarted:
             return Sign((), judging=False, next={})
         held = [tp for tp in assigned if tp.topic == self._source]
-        following = {tp.partition: self._delivered.get(tp) or self._committed_offset.get(tp) or 0 for tp in held}
+        following = {tp.partition: self._next(tp) for tp in held}
         applied = sum(self._partitions.applied(number) or 0 for number in following)
         mark = self.app.consumer_generation_id, sum(following.values()), applied, self._work.slices
         return Sign(mark, self._is_spare(assigned) or self._is_judging(), following)
@@ -294,6 +307,9 @@ class Consumer(driver.Consumer):
         """Set the lag of each partition: the end the broker last told, less what is delivered."""
         for tp in self.assignment():
             end = self.highwater(tp) if tp.topic == self._source else None
-            at = self._delivered.get(tp) or self._committed_offset.get(tp) or 0
             if end is not None and self._checked_generation == self.app.consumer_generation_id:
-                self._work.metrics.lag_records.labels(str(tp.partition)).set(max(0, end - at))
+                self._work.metrics.lag_records.labels(str(tp.partition)).set(max(0, end - self._next(tp)))
+
+    def _next(self, tp: TP) -> int:
+        """Return the offset that is delivered next."""
+        return self._delivered.get(tp) or self._committed_offset.get(tp) or 0
