@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 import generate
+from service.embedded.processes import end
 
 HERE = Path(__file__).parent
 PARTITIONS = 4
@@ -127,12 +127,7 @@ def _process(run: Run, command: list[str], number: int) -> Iterator[subprocess.P
         except TimeoutError as error:
             raise TimeoutError(f"{error}; its last words: {log.read_text(errors='replace')[-2000:]}") from error
         finally:
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end(process, 20)
 
 
 def cpu_s(processes: Sequence[subprocess.Popen[bytes]]) -> float:

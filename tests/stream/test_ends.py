@@ -9,7 +9,7 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource
 
 from brokers import KafkaBroker
-from stream.test_worker import CARD, turn
+from stream.turns import CARD, turn
 from stream.world import World, encode, headers, wait_for, world
 from stream.worlds import Make
 

@@ -14,7 +14,7 @@ from service.review.store.queries import Filters
 from service.review.store.tables import POSITIONS
 from service.settings import KafkaSettings, load_settings
 from stream.offline import changelog_state
-from stream.test_worker import CARD, turn
+from stream.turns import CARD, turn
 from stream.world import Row, wait_for
 from stream.worlds import Make
 
