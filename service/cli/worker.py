@@ -36,8 +36,9 @@ EMBEDDED: Final = {
 def worker(embedded: bool, **options: Any) -> None:
     """Judge chat turns from Kafka until SIGTERM or Ctrl-C.
 
-    Exit codes: 0 drained; 1 something was not delivered; 2 wrong settings or topics; 70 not stopped within
-    TURNJUDGE_STOP_DEADLINE_S. Nothing undelivered is ever committed.
+    Exit codes: 0 drained; 1 something was not delivered, or broke; 2 wrong settings, topics or state; 3 too many faults
+    of our own; 70 not stopped within TURNJUDGE_STOP_DEADLINE_S; 75 nothing moved any more. Nothing undelivered is ever
+    committed.
     """
     from service.stream.app import run_worker
 
