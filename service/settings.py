@@ -47,6 +47,11 @@ def _matching(pattern: re.Pattern[str]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _address(value: str) -> str:
+    value.encode("idna")  # what looks a name up would raise the same, and not as an error of the address
+    return value
+
+
 def _profile(value: str) -> str:
     if value not in PROFILE_NAMES:
         raise ValueError
@@ -57,7 +62,7 @@ _Brokers = Annotated[str, AfterValidator(_brokers), Expected("host:port, comma-s
 Topic = Annotated[str, _matching(_TOPIC), Expected("a topic name (letters, digits, '.', '_', '-'; at most 249)")]
 _Group = Annotated[str, _matching(_GROUP), Expected("a group name (letters, digits, '.', '_', '-'; at most 200)")]
 _Profile = Annotated[str, AfterValidator(_profile), Expected("one of " + ", ".join(PROFILE_NAMES))]
-Address = Annotated[str, Field(min_length=1), Expected("a host name or an address")]
+Address = Annotated[str, AfterValidator(_address), Expected("a host name or an address")]
 _Text = Annotated[str | None, Expected("text")]
 File = Annotated[Path | None, Expected("the path of a file")]
 Switch = Annotated[bool, Expected("true or false")]

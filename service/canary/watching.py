@@ -124,7 +124,7 @@ def watch(settings: CanarySettings, stopping: Event, started: Callable[[str | No
     """
     metrics, answers, said = CanaryMetrics(), Counter[Answer](), False
     host, port = settings.canary_http_host, settings.canary_http_port
-    with served("canary_http_port", host, port, metrics.render) as address:
+    with served("canary_http", host, port, metrics.render) as address:
         while not stopping.is_set():
             try:
                 with _opened(settings, metrics.count) as (out, records, flight, turns):

@@ -11,7 +11,8 @@ from service.cli.environment import brokers as brokers_option
 from service.cli.environment import naming
 from service.errors import OperatorError
 from service.review.pages.settings import PageSettings
-from service.settings import JudgingSettings, KafkaSettings, line_of, load_settings
+from service.serving import taken, url
+from service.settings import JudgingSettings, KafkaSettings, load_settings
 
 _GRACE_S: Final = 5
 NEEDED: Final = ("alembic", "jinja2", "python_multipart", "sqlalchemy", "sse_starlette", "starlette", "uvicorn")
@@ -65,7 +66,7 @@ def page(live: bool, from_now: bool, prune: bool, brokers: str | None, **options
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda number, frame: None)
         host, port = listening.getsockname()[:2]
-        click.echo(f"the page is at http://{f'[{host}]' if ':' in host else host}:{port}/", err=True)
+        click.echo(f"the page is at {url(host, port)}/", err=True)
         server(app, _GRACE_S).run(sockets=[listening])
 
 
@@ -80,6 +81,4 @@ def _listening(settings: PageSettings) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        raise OperatorError(
-            line_of("page_host", f"an address and a port ({port}) that are free here ({error.strerror})")
-        ) from None
+        raise taken("page", host, port, error) from None

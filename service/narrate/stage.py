@@ -57,7 +57,7 @@ def narrate(
     metrics = NarratorMetrics(client)
     with ExitStack() as stack:
         host, port = settings.narrator_http_host, settings.narrator_http_port
-        address = stack.enter_context(served("narrator_http_port", host, port, metrics.render))
+        address = stack.enter_context(served("narrator_http", host, port, metrics.render))
         there = partition_count(settings, settings.topics.turn_summaries)
         same = there == partition_count(settings, settings.topics.turn_verdicts)
         out = stack.enter_context(publisher(settings))

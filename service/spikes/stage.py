@@ -75,7 +75,7 @@ def spikes(
     metrics = SpikesMetrics()
     with ExitStack() as stack:
         port, host = settings.spikes_http_port, settings.spikes_http_host
-        address = stack.enter_context(served("spikes_http_port", host, port, metrics.render))
+        address = stack.enter_context(served("spikes_http", host, port, metrics.render))
         partition_count(settings, settings.topics.topic_spikes)
         out = stack.enter_context(publisher(settings))
         said = published(settings)
