@@ -17,8 +17,9 @@ from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
 from service.logs import ENGINE
-from service.stream.batch import Forget, bury, deliver, rounds
+from service.stream.batch import bury, deliver
 from service.stream.recovery import recover, refuse_reset_input
+from service.stream.rounds import Forget, rounds
 from service.stream.thread import ConsumerThread
 from service.stream.watchdog import Sign
 
