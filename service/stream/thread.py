@@ -45,11 +45,12 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
         )
 
     async def give_back(self, taken: Mapping[TP, tuple[int, int]]) -> None:
-        """Seek back to the first record of fetches that were taken and not judged, if nobody moved on since.
+        """Seek back to the first record of fetches that were taken and not judged, if nobody went back further since.
 
-        Faust's `perform_seek` does not rewind a partition of which nothing was committed yet.
+        Behind the last record the position may have passed marks of a transaction, too. Faust's `perform_seek` does not
+        rewind a partition of which nothing was committed yet.
         """
         consumer = self._ensure_consumer()
         for tp, (first, behind) in taken.items():
-            if tp in self.assignment() and await consumer.position(TopicPartition(*tp)) == behind:
+            if tp in self.assignment() and await consumer.position(TopicPartition(*tp)) >= behind:
                 consumer.seek(TopicPartition(*tp), first)

@@ -1,10 +1,16 @@
 """Turns that a producer sends by transactions: what it aborts was never said, and its marks are no work that waits."""
 
+import asyncio
 from contextlib import closing
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from aiokafka.structs import TopicPartition
+from faust.types import TP
 from kafka import KafkaProducer
 
+from service.stream.thread import ConsumerThread
 from stream.turns import CARD, turn
 from stream.world import World, encode, headers, wait_for
 from stream.worlds import Make
@@ -39,3 +45,25 @@ def test_aborted_turns_are_not_judged_and_marks_are_no_lag(make_world: Make) -> 
     wait_for("no lag", lambda: worker.metric('judge_lag_records{partition="0"}') == 0)
     assert worker.metric('judge_records_completed_total{outcome="judged"}') == 2
     assert worker.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("position", "sought"),
+    [
+        (13, [10]),  # behind the last record
+        (14, [10]),  # behind the mark of its transaction
+        (10, []),  # somebody went back by then
+        (4, []),
+    ],
+)
+def test_what_was_taken_and_not_judged_is_given_back(position: int, sought: list[int]) -> None:
+    found: list[int] = []
+
+    async def at(tp: TopicPartition) -> int:
+        return position
+
+    client = SimpleNamespace(position=at, seek=lambda tp, offset: found.append(offset))
+    tp = TP("turns", 0)
+    thread: Any = SimpleNamespace(_ensure_consumer=lambda: client, assignment=lambda: {tp})
+    asyncio.run(ConsumerThread.give_back(thread, {tp: (10, 13), TP("turns", 1): (0, 1)}))
+    assert found == sought
