@@ -4,13 +4,21 @@ import os
 from pathlib import Path
 
 import pytest
+from pydantic_settings import BaseSettings
 
+from service.canary.settings import CanarySettings
 from service.decode import Caps
 from service.errors import OperatorError
-from service.settings import JudgingSettings, KafkaSettings, load_settings, variables
+from service.llm.settings import LlmSettings
+from service.narrate.settings import NarratorSettings
+from service.review.pages.settings import PageSettings
+from service.settings import Expected, JudgingSettings, KafkaSettings, load_settings, variables
+from service.spikes.settings import SpikesSettings
 from service.stream.settings import WorkerSettings
 
 FOREIGN = "xQz"  # part of every wrong value that could be told by accident
+
+EVERY = (WorkerSettings, CanarySettings, SpikesSettings, NarratorSettings, PageSettings, LlmSettings)
 
 # By variable: wrong values, and what is expected instead.
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
@@ -174,9 +182,20 @@ def test_values_that_do_not_fit_together_are_one_line(
     assert refusal() == f"TURNJUDGE_{named}: expected {expected}"
 
 
-def test_every_setting_has_a_wrong_value_above_and_a_line_in_help() -> None:
+@pytest.mark.parametrize("cls", EVERY)
+def test_every_setting_says_what_it_expects_and_has_a_line_in_help(cls: type[BaseSettings]) -> None:
+    assert all(any(isinstance(mark, Expected) for mark in field.metadata) for field in cls.model_fields.values())
+    assert all(variable.description for variable in variables(cls))
+
+
+def test_days_that_are_none_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    put(monkeypatch, {"PAGE_RETENTION_DAYS": FOREIGN})
+    with pytest.raises(OperatorError, match=r"^TURNJUDGE_PAGE_RETENTION_DAYS: expected a whole number of days"):
+        load_settings(PageSettings)
+
+
+def test_every_setting_of_the_worker_has_a_wrong_value_above() -> None:
     assert {f"TURNJUDGE_{name}" for name in (*WRONG, *ANY_TEXT)} == {v.name for v in variables(WorkerSettings)}
-    assert all(variable.description for variable in variables(WorkerSettings))
     assert variables(WorkerSettings)[: len(variables(KafkaSettings))] == variables(KafkaSettings)
 
 
