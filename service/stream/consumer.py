@@ -186,13 +186,11 @@ class Consumer(driver.Consumer):
         def ours() -> bool:
             return bool(generation == self.app.consumer_generation_id)
 
-        left = count
+        left, client = count, self.app.producer.client()
         metrics.inflight_records.inc(count)
         try:
             for records, forgets in rounds({tp.partition: fetch for tp, fetch in turns.items()}):
-                if records and not await deliver(
-                    self._work, self.app.producer.client(), self._partitions, records, ours
-                ):
+                if records and not await deliver(self._work, client, self._partitions, records, ours):
                     break
                 self._note({number: fetch[-1].offset + 1 for number, fetch in records.items()})
                 left -= sum(map(len, records.values()))
