@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 
 from generate import make_bench_turns, make_cards, make_lexicon, make_turns
-from stream.offline import changelog_state, check_outcomes, judged_offline, snapshot_of
+from stream.offline import (
+    changelog_state,
+    check_outcomes,
+    element_records,
+    encode_compact,
+    judged_offline,
+    snapshot_of,
+)
 from stream.turns import BAD, CARD, turn
 from stream.world import Row, World, encode, headers, wait_for, world
 from stream.worlds import Make
@@ -27,13 +34,7 @@ def check_state(world: World, cards: list[Row], lexicon: list[Row]) -> None:
     """Check that the changelog holds exactly the elements of all turns."""
     turns = world.read(world.settings.topics.chat_turns)
     offline = judged_offline(turns, snapshot_of(cards, lexicon), world.settings)
-    expected = {
-        encode_compact([each.session_id, each.name, each.offset]): encode_compact(
-            [each.turn_id, each.reply_text, each.time_ms]
-        )
-        for elements in offline.elements.values()
-        for each in elements
-    }
+    expected = element_records(each for elements in offline.elements.values() for each in elements)
     assert changelog_state(world.read(world.settings.topics.changelog)) == expected
 
 
@@ -41,10 +42,6 @@ def outcomes(world: World) -> int:
     """Return how many verdicts and dead letters there are."""
     topics = world.settings.topics
     return world.ends(topics.turn_verdicts) + world.ends(topics.turn_dead_letters)
-
-
-def encode_compact(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def rows(path: Path) -> list[Row]:
