@@ -8,8 +8,7 @@ from typing import Any, Final
 import click
 import orjson
 
-from service.cli.environment import brokers as _brokers
-from service.cli.environment import naming
+from service.cli.environment import BROKERS, naming
 from service.errors import OperatorError
 from service.forget import Receipt, Stays, staying
 from service.forget import forget as tell_workers
@@ -44,7 +43,7 @@ _STAYS: Final = {
 @click.option("--compact", is_flag=True, help="Write a SQLite file anew, however large; it is done anyway up to 1 GiB.")
 @click.option("--yes", is_flag=True, help="Forget a character's sessions without asking.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the receipt, as JSON.")
-@_brokers
+@BROKERS
 def forget(
     session: str | None,
     character: str | None,

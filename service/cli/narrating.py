@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 import click
 
 from schemas.verdict import VerdictWord
-from service.cli.environment import brokers as _brokers
-from service.cli.environment import naming
+from service.cli.environment import BROKERS, naming
 from service.cli.progress import Progress
 from service.cli.stopping import until_stopped
 from service.errors import OperatorError
@@ -24,7 +23,7 @@ _Command: Final = naming(NarratorSettings, LlmSettings)
 
 
 @click.command(cls=_Command)
-@_brokers
+@BROKERS
 @click.option("--group", metavar="NAME", help="Consumer group of the judge; the narrator's is NAME-narrator.")
 @click.option("--skip-kept", is_flag=True, help=f"Leave {VerdictWord.KEPT.value} to the rule, and ask nothing.")
 @click.option("--http-host", "narrator_http_host", metavar="ADDRESS", help="Address of /metrics and /healthz.")

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import click
 
-from service.cli.environment import brokers as brokers_option
-from service.cli.environment import naming
+from service.cli.environment import BROKERS, naming
 from service.errors import OperatorError
 from service.review.pages.settings import PageSettings
 from service.serving import taken, url
@@ -25,7 +24,7 @@ NEEDED: Final = ("alembic", "jinja2", "python_multipart", "sqlalchemy", "sse_sta
 @click.option("--live", is_flag=True, help="Follow the live topics into the database, and tell what comes as it comes.")
 @click.option("--from-now", is_flag=True, help="With --live: pass over what stands in topics that were never read.")
 @click.option("--prune", is_flag=True, help="Remove what is older than TURNJUDGE_PAGE_RETENTION_DAYS, and end.")
-@brokers_option
+@BROKERS
 def page(live: bool, from_now: bool, prune: bool, brokers: str | None, **options: Any) -> None:
     """Serve the page on which verdicts are read, until SIGTERM or Ctrl-C.
 

@@ -4,8 +4,7 @@ from typing import Any, Final
 
 import click
 
-from service.cli.environment import brokers as _brokers
-from service.cli.environment import naming
+from service.cli.environment import BROKERS, naming
 from service.cli.stopping import until_stopped
 from service.settings import load_settings
 from service.spikes.settings import SpikesSettings
@@ -14,7 +13,7 @@ _Command: Final = naming(SpikesSettings)
 
 
 @click.command(cls=_Command)
-@_brokers
+@BROKERS
 @click.option("--group", metavar="NAME", help="Consumer group of the judge; that of spikes is NAME-spikes.")
 @click.option("--from-beginning", is_flag=True, help="Say all spikes of the verdicts that are there, past ones too.")
 @click.option("--http-host", "spikes_http_host", metavar="ADDRESS", help="Address of /metrics and /healthz.")

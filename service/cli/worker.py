@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import click
 
-from service.cli.environment import brokers as _brokers
-from service.cli.environment import naming
+from service.cli.environment import BROKERS, naming
 from service.errors import OperatorError
 from service.settings import load_settings
 from service.stream.settings import WorkerSettings
@@ -25,7 +24,7 @@ EMBEDDED: Final = {
 
 
 @click.command(cls=_Command)
-@_brokers
+@BROKERS
 @click.option("--group", metavar="NAME", help="Consumer group; also the changelog's prefix.")
 @click.option("--profile", metavar="NAME", help="Judging profile, where the card does not name one.")
 @click.option("--profile-file", metavar="FILE", help="Words of your own for the extended profile, TOML.")

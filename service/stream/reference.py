@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import Any, Final
 
 from kafka import KafkaConsumer, TopicPartition
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from service.canary.character import with_canary
 from service.connection import client_options
@@ -121,7 +121,7 @@ class Reference:
             for number in sorted(consumer.partitions_for_topic(topic) or ())
         ]
         if {each.topic for each in partitions} != set(self._topics):
-            raise KafkaError
+            raise UnknownTopicOrPartitionError
         consumer.assign(partitions)
         consumer.seek_to_beginning()
         return partitions
