@@ -18,7 +18,7 @@ from kafka.errors import (
 
 from service.errors import OperatorError
 from service.secret import read_secret
-from service.settings import KafkaSettings
+from service.settings import KafkaSettings, line_of, variable_of
 
 if TYPE_CHECKING:
     from faust.types.auth import CredentialsT
@@ -86,13 +86,13 @@ def _context(ca_file: Path | None, cert_file: Path | None, key_file: Path | None
     try:
         context = ssl.create_default_context(cafile=ca_file)
     except (OSError, ssl.SSLError) as error:
-        raise OperatorError(f"TURNJUDGE_SSL_CA_FILE: expected certificates in PEM ({_why(error)})") from None
+        raise OperatorError(line_of("ssl_ca_file", f"certificates in PEM ({_why(error)})")) from None
     if cert_file is not None:
         try:
             context.load_cert_chain(cert_file, key_file, password=_no_password)
         except (OSError, ValueError) as error:
-            expected = "expected a certificate in PEM and its key, here or in TURNJUDGE_SSL_KEY_FILE"
-            raise OperatorError(f"TURNJUDGE_SSL_CERT_FILE: {expected} ({_why(error)})") from None
+            expected = f"a certificate in PEM and its key, here or in {variable_of('ssl_key_file')} ({_why(error)})"
+            raise OperatorError(line_of("ssl_cert_file", expected)) from None
     return context
 
 
@@ -103,7 +103,7 @@ def _no_password() -> str:
 
 def _password(settings: KafkaSettings) -> str | None:
     file = settings.sasl_password_file
-    return None if file is None else read_secret("TURNJUDGE_SASL_PASSWORD_FILE", file)
+    return None if file is None else read_secret(variable_of("sasl_password_file"), file)
 
 
 def _why(error: Exception) -> str:

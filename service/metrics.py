@@ -9,12 +9,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from schemas.hedge import HedgeCode
-from schemas.nfc import nfc
 from schemas.refusal import Reason
 from schemas.verdict import VerdictWord
 
 OTHER: Final = "other"
-MAX_LABEL_CHARS: Final = 100  # a longer model id or topic counts as other: a sender must not fill memory by it
 
 # The objective, 1 s from record to acknowledged verdict, is a bound, so that it is counted and not estimated.
 _LATENCY_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
@@ -65,10 +63,7 @@ class Label(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """A row of the table: `kind` is Counter, Gauge or Histogram; `unit` what one of it is, "" for a mark of 1.
-
-    `job` is the process that shows it.
-    """
+    """A row of a table: `kind` is Counter, Gauge or Histogram; `unit` what one of it is, "" for a mark of 1."""
 
     name: str
     kind: type[Counter] | type[Gauge] | type[Histogram]
@@ -76,12 +71,11 @@ class Metric(NamedTuple):
     help: str
     labels: tuple[Label, ...] = ()
     buckets: tuple[float, ...] = ()
-    job: Job = Job.WORKER
 
     @property
     def attribute(self) -> str:
-        """Its attribute of `Metrics`."""
-        return self.name.removeprefix("judge_").removesuffix("_total")
+        """Its name without the first word and `_total`: that of the attribute which holds it."""
+        return self.name.partition("_")[2].removesuffix("_total")
 
 
 _ITEM: Final = Label("item", tuple(str(item) for item in range(1, 11)))
@@ -89,7 +83,7 @@ _PARTITION: Final = Label("partition", grows=True)
 _TOPIC: Final = Label("topic", (OTHER,), grows=True)
 _KIND: Final = Label("kind", tuple(ReferenceKind))
 
-METRICS: Final = (
+WORKER: Final = (
     Metric("judge_records_consumed_total", Counter, "records", "Records read from the topic.", (Label("topic"),)),
     Metric(
         "judge_records_completed_total",
@@ -163,29 +157,6 @@ METRICS: Final = (
         (_KIND,),
     ),
     Metric(
-        "judge_canary_last_success_timestamp_seconds",
-        Gauge,
-        "seconds",
-        "When the canary turn last came back right, since 1970; 0 if never.",
-        job=Job.CANARY,
-    ),
-    Metric("judge_canary_mismatches_total", Counter, "verdicts", "Canary turns that came back wrong.", job=Job.CANARY),
-    Metric(
-        "judge_review_pending",
-        Gauge,
-        "items",
-        "Items that wait for a reviewer.",
-        (Label("queue", tuple(ReviewQueue)),),
-        job=Job.PAGE,
-    ),
-    Metric(
-        "judge_review_oldest_pending_timestamp_seconds",
-        Gauge,
-        "seconds",
-        "When the oldest item began to wait for a reviewer, since 1970; 0 if none.",
-        job=Job.PAGE,
-    ),
-    Metric(
         "judge_build_info",
         Gauge,
         "",
@@ -194,122 +165,45 @@ METRICS: Final = (
     ),
 )
 
+CANARY: Final = (
+    Metric(
+        "judge_canary_last_success_timestamp_seconds",
+        Gauge,
+        "seconds",
+        "When the canary turn last came back right, since 1970; 0 if never.",
+    ),
+    Metric("judge_canary_mismatches_total", Counter, "verdicts", "Canary turns that came back wrong."),
+)
 
-class Metrics:
-    """Every metric of the worker in a registry, as an attribute named like it without `judge_` and `_total`.
-
-    `registry` None makes an own one. At most `max_models` models and `max_topics` forbidden topics get a label of
-    their own, first come first served; the rest counts as `other`.
-    """
-
-    records_consumed: Counter
-    records_completed: Counter
-    inflight_records: Gauge
-    verdicts: Counter
-    topic_hits: Counter
-    topic_sessions: Counter
-    skipped_comparisons: Counter
-    verdict_latency_seconds: Histogram
-    step_duration_seconds: Histogram
-    batch_turns: Histogram
-    dead_letters: Counter
-    check_failures: Counter
-    misrouted_records: Counter
-    late_records: Counter
-    assigned_partitions: Gauge
-    lag_records: Gauge
-    watermark_timestamp_seconds: Gauge
-    rebalances: Counter
-    recovery_remaining_records: Gauge
-    elements: Gauge
-    reference_rows: Gauge
-    reference_timestamp_seconds: Gauge
-    build_info: Gauge
-
-    def __init__(
-        self,
-        registry: CollectorRegistry | None = None,
-        source_topic: str = "chat-turns",
-        max_models: int = 50,
-        max_topics: int = 200,
-    ) -> None:
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the series and say nothing new
-        self.registry = registry if registry is not None else CollectorRegistry(auto_describe=True)
-        for metric in of_job(Job.WORKER):
-            setattr(self, metric.attribute, built(metric, self.registry))
-        self.records_consumed.labels(topic=source_topic)
-        self._models = _Capped(max_models)
-        self._topics = _Capped(max_topics)
-
-    def count_verdict(self, word: str, model_id: str, n: int = 1) -> None:
-        """Count verdicts of a model; one seen for the first time gets all five series."""
-        model = self._models.label(model_id)
-        if self._models.grew:
-            for each in VerdictWord:
-                self.verdicts.labels(each, model)
-        self.verdicts.labels(word, model).inc(n)
-
-    def show_topics(self, topics: Iterable[str]) -> None:
-        """Let the series of a snapshot's forbidden topics begin at 0, so that the first touch is seen as a rise."""
-        for topic in topics:
-            self._topic(topic)
-
-    def count_touch(self, topic: str, n: int = 1) -> None:
-        """Count turns that touched a forbidden topic."""
-        self.topic_hits.labels(self._topic(topic)).inc(n)
-
-    def count_topic_session(self, topic: str, n: int = 1) -> None:
-        """Count sessions that touched a forbidden topic for the first time within an hour."""
-        self.topic_sessions.labels(self._topic(topic)).inc(n)
-
-    def keep_partitions(self, partitions: Iterable[int]) -> None:
-        """Set the partitions this worker reads; the series of those it lost end."""
-        kept = {str(partition) for partition in partitions}
-        for gauge in (self.lag_records, self.watermark_timestamp_seconds):
-            for shown in {sample.labels["partition"] for family in gauge.collect() for sample in family.samples} - kept:
-                gauge.remove(shown)
-        self.assigned_partitions.set(len(kept))
-
-    def set_build(self, version: str, ruleset: str, profile: str) -> None:
-        """Say what is running, in place of what was said before."""
-        self.build_info.clear()
-        self.build_info.labels(version, ruleset, profile).set(1)
-
-    def render(self) -> tuple[bytes, str]:
-        """Return the exposition for Prometheus and its content type."""
-        return generate_latest(self.registry), CONTENT_TYPE_LATEST
-
-    def _topic(self, topic: str) -> str:
-        label = self._topics.label(nfc(topic))  # a card may spell it otherwise than the lexicon does
-        if self._topics.grew:
-            self.topic_hits.labels(label)
-            self.topic_sessions.labels(label)
-        return label
+PAGE: Final = (
+    Metric(
+        "judge_review_pending",
+        Gauge,
+        "items",
+        "Items that wait for a reviewer.",
+        (Label("queue", tuple(ReviewQueue)),),
+    ),
+    Metric(
+        "judge_review_oldest_pending_timestamp_seconds",
+        Gauge,
+        "seconds",
+        "When the oldest item began to wait for a reviewer, since 1970; 0 if none.",
+    ),
+)
 
 
-class _Capped:
-    """Values of a label in the order they came, up to a bound; `grew` tells whether the last one was new."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._known: set[str] = {OTHER}
-        self.grew = False
-
-    def label(self, value: str) -> str:
-        """Return the value, or `other` if there is no room for it."""
-        self.grew = False
-        if value in self._known:
-            return value
-        if len(self._known) > self._most or len(value) > MAX_LABEL_CHARS:
-            return OTHER
-        self._known.add(value)
-        self.grew = True
-        return value
+def registered(rows: Iterable[Metric], holder: object) -> CollectorRegistry:
+    """Make each row's metric in a registry of its own, and put it on `holder` as the attribute it is named after."""
+    disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the series and say nothing new
+    registry = CollectorRegistry(auto_describe=True)
+    for row in rows:
+        setattr(holder, row.attribute, built(row, registry))
+    return registry
 
 
-def of_job(job: Job) -> tuple[Metric, ...]:
-    """Return the rows that a process shows."""
-    return tuple(metric for metric in METRICS if metric.job is job)
+def exposition(registry: CollectorRegistry) -> tuple[bytes, str]:
+    """Return what Prometheus reads, and its content type."""
+    return generate_latest(registry), CONTENT_TYPE_LATEST
 
 
 def built(metric: Metric, registry: CollectorRegistry) -> Any:

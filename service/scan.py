@@ -21,10 +21,12 @@ Offsets = dict[TopicPartition, int]
 
 
 @contextmanager
-def reader(settings: KafkaSettings, group: str | None = None, metadata_s: float = 300.0) -> Iterator[KafkaConsumer]:
+def reader(
+    settings: KafkaSettings, group: str | None = None, metadata_s: float = 300.0, fetch_bytes: int = _FETCH_BYTES
+) -> Iterator[KafkaConsumer]:
     """Open a consumer that is told what to read; a `group` only keeps offsets for it.
 
-    What it knows of the topics is at most `metadata_s` old.
+    What it knows of the topics is at most `metadata_s` old; a fetch brings about `fetch_bytes` of a partition.
 
     Raises:
         OperatorError: the brokers cannot be reached, also while reading.
@@ -37,7 +39,7 @@ def reader(settings: KafkaSettings, group: str | None = None, metadata_s: float 
             auto_offset_reset="earliest",
             allow_auto_create_topics=False,
             isolation_level="read_committed",
-            max_partition_fetch_bytes=_FETCH_BYTES,
+            max_partition_fetch_bytes=fetch_bytes,
             metadata_max_age_ms=int(metadata_s * 1000),
         )
         try:

@@ -1,5 +1,6 @@
-"""What a stage behind the verdicts' topic answers over HTTP: /metrics and /healthz."""
+"""What a stage behind the verdicts' topic answers over HTTP: /metrics and /healthz; and addresses, as all say them."""
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,19 +9,30 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
 from service.errors import OperatorError
-from service.settings import line_of
+from service.settings import variable_of
 
 _READ_S: Final = 10.0
 
 
+def url(host: str, port: int) -> str:
+    """Return an address as "http://host:port"."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def taken(prefix: str, host: str, port: int, error: OSError) -> OperatorError:
+    """Return the operator's line about an address that cannot be listened on; `prefix` begins its two settings."""
+    variables = f"{variable_of(f'{prefix}_host')}, {variable_of(f'{prefix}_port')}"
+    return OperatorError(f"{variables}: expected a free address, got {host}:{port} ({error.strerror})")
+
+
 @contextmanager
-def served(setting: str, host: str, port: int | None, render: Callable[[], tuple[bytes, str]]) -> Iterator[str | None]:
+def served(prefix: str, host: str, port: int | None, render: Callable[[], tuple[bytes, str]]) -> Iterator[str | None]:
     """Answer until the block ends; yield the address as "http://host:port", None where no port was asked for.
 
-    `setting` is the field of the settings that names the port.
+    `prefix` begins the names of the two settings that say where.
 
     Raises:
-        OperatorError: the port cannot be listened on.
+        OperatorError: the address cannot be listened on.
     """
     if port is None:
         yield None
@@ -28,11 +40,11 @@ def served(setting: str, host: str, port: int | None, render: Callable[[], tuple
     try:
         server = _Server(host, port, render)
     except OSError as error:
-        raise OperatorError(line_of(setting, f"a free port of {host}, got {port} ({error.strerror})")) from None
+        raise taken(prefix, host, port, error) from None
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), name="http", daemon=True)
     thread.start()
     try:
-        yield f"http://{host}:{server.server_address[1]}"
+        yield url(host, server.server_address[1])
     finally:
         server.shutdown()
         server.server_close()
@@ -45,6 +57,7 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, host: str, port: int, render: Callable[[], tuple[bytes, str]]) -> None:
         self.render = render
+        self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         super().__init__((host, port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -1,4 +1,7 @@
-"""Settings from the environment: one variable each, prefix TURNJUDGE_ (design section 12)."""
+"""Settings from the environment: one variable each, prefix TURNJUDGE_ (design section 12).
+
+Here stands what several commands share; what one room needs besides stands in its own `settings`.
+"""
 
 import re
 from dataclasses import dataclass
@@ -15,6 +18,7 @@ from service.decode import Caps
 from service.errors import OperatorError
 
 PREFIX: Final = "TURNJUDGE_"
+FROM_ENVIRONMENT: Final = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
 _BROKER: Final = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:,\[\]/]+):([0-9]{1,5})")
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _GROUP: Final = re.compile(r"[A-Za-z0-9._-]{1,200}")  # it starts the name of a topic, whose limit is 249
@@ -43,6 +47,11 @@ def _matching(pattern: re.Pattern[str]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _address(value: str) -> str:
+    value.encode("idna")  # what looks a name up would raise the same, and not as an error of the address
+    return value
+
+
 def _profile(value: str) -> str:
     if value not in PROFILE_NAMES:
         raise ValueError
@@ -50,25 +59,19 @@ def _profile(value: str) -> str:
 
 
 _Brokers = Annotated[str, AfterValidator(_brokers), Expected("host:port, comma-separated")]
-_Topic = Annotated[str, _matching(_TOPIC), Expected("a topic name (letters, digits, '.', '_', '-'; at most 249)")]
+Topic = Annotated[str, _matching(_TOPIC), Expected("a topic name (letters, digits, '.', '_', '-'; at most 249)")]
 _Group = Annotated[str, _matching(_GROUP), Expected("a group name (letters, digits, '.', '_', '-'; at most 200)")]
-_Instance = Annotated[
-    Annotated[str, _matching(_TOPIC)] | None,
-    Expected("a name (letters, digits, '.', '_', '-'; at most 249)"),
-]
 _Profile = Annotated[str, AfterValidator(_profile), Expected("one of " + ", ".join(PROFILE_NAMES))]
-_Address = Annotated[str, Field(min_length=1), Expected("a host name or an address")]
+Address = Annotated[str, AfterValidator(_address), Expected("a host name or an address")]
 _Text = Annotated[str | None, Expected("text")]
 File = Annotated[Path | None, Expected("the path of a file")]
 Switch = Annotated[bool, Expected("true or false")]
 Count = Annotated[int, Field(ge=1, le=1_000_000), Expected("a whole number from 1 to 1000000")]
 _Bytes = Annotated[int, Field(ge=1_024, le=16 * 1024 * 1024), Expected("a number of bytes from 1024 to 16777216")]
-_Port = Annotated[int, Field(ge=0, le=65_535), Expected("a port from 0 to 65535")]
-_OwnPort = Annotated[Annotated[int, Field(ge=0, le=65_535)] | None, Expected("a port from 0 to 65535")]
+Port = Annotated[int, Field(ge=0, le=65_535), Expected("a port from 0 to 65535")]
 Seconds = Annotated[
     float, Field(gt=0, le=86_400, allow_inf_nan=False), Expected("a number of seconds over 0, at most 86400")
 ]
-_Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), Expected("a share over 0, at most 1")]
 Ttl = Annotated[int, Field(ge=1, le=3_650 * 86_400), Expected("a whole number of seconds from 1 to 315360000")]
 _Protocol = Annotated[
     Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"],
@@ -79,7 +82,7 @@ _Mechanism = Annotated[
     Annotated[Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"], BeforeValidator(str.upper)] | None,
     Expected("one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512"),
 ]
-_LogLevel = Annotated[
+LogLevel = Annotated[
     Literal["DEBUG", "INFO", "WARNING", "ERROR"],
     BeforeValidator(str.upper),
     Expected("one of DEBUG, INFO, WARNING, ERROR"),
@@ -114,7 +117,7 @@ class Variable(NamedTuple):
 class JudgingSettings(BaseSettings):
     """What decides how a record is judged, on Kafka and in files alike."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
+    model_config = FROM_ENVIRONMENT
 
     profile: _Profile = Field("seed", description="judging profile of a card that names none")
     profile_file: File = Field(None, description="words of your own for the extended profile, a TOML file")
@@ -141,13 +144,13 @@ class KafkaSettings(JudgingSettings):
     ssl_key_file: File = Field(None, description="the key of our own certificate (PEM, without a password)")
     allow_plain_without_tls: Switch = Field(False, description="let SASL PLAIN send the password unencrypted")
     idempotent: Switch = Field(True, description="idempotent producers; off only for brokers that lack them")
-    topic_chat_turns: _Topic = Field("chat-turns", description="topic of the turns to judge")
-    topic_turn_verdicts: _Topic = Field("turn-verdicts", description="topic of the verdicts")
-    topic_turn_dead_letters: _Topic = Field("turn-dead-letters", description="topic of records that had no verdict")
-    topic_turn_summaries: _Topic = Field("turn-summaries", description="topic of the summaries")
-    topic_topic_spikes: _Topic = Field("topic-spikes", description="topic of spikes of forbidden topics")
-    topic_character_cards: _Topic = Field("character-cards", description="topic of the cards")
-    topic_topic_lexicon: _Topic = Field("topic-lexicon", description="topic of the lexicon")
+    topic_chat_turns: Topic = Field("chat-turns", description="topic of the turns to judge")
+    topic_turn_verdicts: Topic = Field("turn-verdicts", description="topic of the verdicts")
+    topic_turn_dead_letters: Topic = Field("turn-dead-letters", description="topic of records that had no verdict")
+    topic_turn_summaries: Topic = Field("turn-summaries", description="topic of the summaries")
+    topic_topic_spikes: Topic = Field("topic-spikes", description="topic of spikes of forbidden topics")
+    topic_character_cards: Topic = Field("character-cards", description="topic of the cards")
+    topic_topic_lexicon: Topic = Field("topic-lexicon", description="topic of the lexicon")
 
     @property
     def topics(self) -> TopicNames:
@@ -186,73 +189,6 @@ class KafkaSettings(JudgingSettings):
             if self.topics.count(getattr(self, name)) > 1:
                 raise ValueError(line_of(name, "a name that no other topic has"))
         return self
-
-
-class WorkerSettings(KafkaSettings):
-    """What the worker needs besides."""
-
-    entity_ttl_s: Ttl = Field(30 * 86_400, description="how long a name is remembered, in seconds of record time")
-    http_host: _Address = Field("127.0.0.1", description="address of /metrics, /healthz and /readyz")
-    http_port: _Port = Field(9464, description="port of /metrics, /healthz and /readyz; 0 takes a free one")
-    stop_deadline_s: Seconds = Field(25.0, description="longest time to drain after SIGTERM, in seconds")
-    group_instance_id: _Instance = Field(
-        None,
-        description="name of this worker in the group that outlives a restart: its partitions wait for it as long as"
-        " the session timeout, and nobody else's move; unique, and the same after every restart",
-    )
-    session_timeout_s: Seconds = Field(10.0, description="silence after which the group gives up a worker, in seconds")
-    heartbeat_interval_s: Seconds = Field(3.0, description="time between heartbeats to the group, in seconds")
-    rebalance_timeout_s: Seconds = Field(60.0, description="longest time the group waits to rebalance, in seconds")
-    settle_timeout_s: Seconds = Field(10.0, description="grace for the running batch at a rebalance, in seconds")
-    max_fault_run: Count = Field(20, description="turns that fail in a row by our own fault before the worker stops")
-    max_fault_ratio: _Share = Field(
-        0.1, description="share of the last 1000 turns that may fail by our own fault before the worker stops"
-    )
-    stall_timeout_s: Seconds = Field(
-        300.0, description="time without progress, with lag left, before the worker ends itself, in seconds"
-    )
-    max_models: Count = Field(50, description="models that get a metric label of their own; the rest is 'other'")
-    max_topics: Count = Field(200, description="forbidden topics that get a metric label; the rest is 'other'")
-    log_level: _LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
-
-    @model_validator(mode="after")
-    def _times_fit(self) -> Self:
-        if self.heartbeat_interval_s * 3 > self.session_timeout_s:
-            raise ValueError(line_of("heartbeat_interval_s", f"at most a third of {variable_of('session_timeout_s')}"))
-        if self.rebalance_timeout_s <= 2 * self.settle_timeout_s:
-            raise ValueError(line_of("rebalance_timeout_s", f"more than twice {variable_of('settle_timeout_s')}"))
-        if self.stall_timeout_s <= self.rebalance_timeout_s:
-            raise ValueError(line_of("stall_timeout_s", f"more than {variable_of('rebalance_timeout_s')}"))
-        return self
-
-
-class NarratorSettings(KafkaSettings):
-    """What the narrator needs besides its model's endpoint."""
-
-    narrator_http_host: _Address = Field("127.0.0.1", description="address of the narrator's /metrics and /healthz")
-    narrator_http_port: _OwnPort = Field(None, description="their port; 0 takes a free one, none opens none")
-    stop_deadline_s: Seconds = Field(25.0, description="longest time to drain after SIGTERM, in seconds")
-    log_level: _LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
-
-
-class CanarySettings(KafkaSettings):
-    """What the canary needs besides."""
-
-    canary_interval_s: Seconds = Field(60.0, description="time between two canary turns, in seconds")
-    canary_deadline_s: Seconds = Field(
-        60.0, description="time within which the verdict of a canary turn counts as come back, in seconds"
-    )
-    canary_http_host: _Address = Field("127.0.0.1", description="address of the canary's /metrics and /healthz")
-    canary_http_port: _Port = Field(9466, description="their port; 0 takes a free one")
-    log_level: _LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
-
-
-class SpikesSettings(KafkaSettings):
-    """What the detector of spikes needs besides."""
-
-    spikes_http_host: _Address = Field("127.0.0.1", description="address of the /metrics and /healthz of spikes")
-    spikes_http_port: _Port = Field(9467, description="their port; 0 takes a free one")
-    log_level: _LogLevel = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
 
 
 S = TypeVar("S", bound=BaseSettings)

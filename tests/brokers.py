@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from service.embedded.broker import answers, free_port
+from service.embedded.processes import end
 from services import KAFKA_LIBS
 
 _START_S = 60.0
@@ -78,12 +79,7 @@ class KafkaBroker:
     def stop(self) -> None:
         """End the broker in good order (SIGTERM), by force if it takes longer than 30 s."""
         if self._process is not None:
-            self._process.terminate()
-            try:
-                self._process.wait(_STOP_S)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            end(self._process, _STOP_S)
             self._process = None
 
     def kill(self) -> None:

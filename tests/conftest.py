@@ -18,8 +18,8 @@ import pytest
 
 from brokers import KafkaBroker
 from service.embedded.broker import embedded_broker
+from service.logs import QUIET
 from service.step import step
-from service.stream.logs import QUIET
 from services import SERVICES, SHARED
 
 # How long an example takes says more of the machine than of the code.

@@ -15,8 +15,10 @@ from prometheus_client.samples import Sample
 from schemas.hedge import HedgeCode
 from schemas.refusal import Reason
 from schemas.verdict import VerdictWord
-from service.metrics import MAX_LABEL_CHARS, METRICS, OTHER, Job, Metrics, built, of_job
+from service.metrics import CANARY, OTHER, PAGE, WORKER, built
+from service.stream.metrics import MAX_LABEL_CHARS, Metrics
 
+METRICS = (*WORKER, *CANARY, *PAGE)
 # Written out from design section 11, so that a change of the table is a change here, too.
 DESIGN: dict[str, tuple[str, ...]] = {
     "judge_records_consumed_total": ("topic",),
@@ -105,8 +107,8 @@ def test_the_design_still_says_so(shared: Path) -> None:
 
 def test_every_metric_is_an_attribute_of_its_kind() -> None:
     metrics = Metrics()
-    assert Metrics.__annotations__.keys() == {metric.attribute for metric in of_job(Job.WORKER)}
-    for metric in of_job(Job.WORKER):
+    assert Metrics.__annotations__.keys() == {metric.attribute for metric in WORKER}
+    for metric in WORKER:
         assert Metrics.__annotations__[metric.attribute] is metric.kind is type(getattr(metrics, metric.attribute))
 
 
@@ -137,9 +139,7 @@ def test_a_closed_set_is_there_from_the_start_at_zero(name: str) -> None:
 
 def test_a_worker_shows_its_own_rows_and_no_others() -> None:
     shown = {sample.name for sample in samples(Metrics())}
-    for metric in METRICS:
-        if metric.job is not Job.WORKER:
-            assert not any(name.startswith(metric.name) for name in shown)
+    assert not any(name.startswith(metric.name) for name in shown for metric in (*CANARY, *PAGE))
 
 
 def test_nothing_else_is_there_from_the_start_but_zeros() -> None:

@@ -13,17 +13,16 @@ from itertools import islice
 from threading import Event
 from typing import Any, Final, NamedTuple
 
-from prometheus_client import CollectorRegistry, Gauge, disable_created_metrics
 from prometheus_client import Counter as Count
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import Gauge
 
 from service.canary.script import SCRIPT, Saying, differences, known_by, sayings
+from service.canary.settings import CanarySettings
 from service.errors import OperatorError
-from service.metrics import Job, built, of_job
+from service.metrics import CANARY, exposition, registered
 from service.publish import Publisher, publisher
 from service.scan import follow, headers_of, partitions, reader
 from service.serving import served
-from service.settings import CanarySettings
 
 logger = logging.getLogger(__name__)
 
@@ -39,16 +38,13 @@ class Answer(StrEnum):
 
 
 class CanaryMetrics:
-    """The rows of the canary in a registry of its own."""
+    """Every row of `CANARY` in a registry of its own."""
 
     canary_last_success_timestamp_seconds: Gauge
     canary_mismatches: Count
 
     def __init__(self) -> None:
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the series and say nothing new
-        self.registry = CollectorRegistry(auto_describe=True)
-        for metric in of_job(Job.CANARY):
-            setattr(self, metric.attribute, built(metric, self.registry))
+        self.registry = registered(CANARY, self)
 
     def count(self, answer: Answer) -> None:
         """Count an answer."""
@@ -59,7 +55,7 @@ class CanaryMetrics:
 
     def render(self) -> tuple[bytes, str]:
         """Return the exposition for Prometheus and its content type."""
-        return generate_latest(self.registry), CONTENT_TYPE_LATEST
+        return exposition(self.registry)
 
 
 class _Sent(NamedTuple):
@@ -129,7 +125,7 @@ def watch(settings: CanarySettings, stopping: Event, started: Callable[[str | No
     """
     metrics, answers, said = CanaryMetrics(), Counter[Answer](), False
     host, port = settings.canary_http_host, settings.canary_http_port
-    with served("canary_http_port", host, port, metrics.render) as address:
+    with served("canary_http", host, port, metrics.render) as address:
         while not stopping.is_set():
             try:
                 with _opened(settings, metrics.count) as (flight, records, there):

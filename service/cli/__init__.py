@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 import click
 
+from service.cli.misspelt import misspelt
 from service.errors import OperatorError
 
 USAGE: Final = 2
@@ -90,6 +91,8 @@ def turnjudge() -> None:
     Data goes to stdout or --out, everything else to stderr. Exit codes: 0 fine, 1 the answer is bad, 2 usage or
     configuration, 3 some results are errors.
     """
+    for line in misspelt(os.environ):
+        click.echo(line, err=True)
 
 
 def run(arguments: Sequence[str]) -> int:

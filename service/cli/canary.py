@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from service.cli.environment import brokers as _brokers
-from service.cli.environment import naming
+from service.canary.settings import CanarySettings
+from service.cli.environment import BROKERS, naming
 from service.cli.stopping import until_stopped
-from service.settings import CanarySettings, load_settings
+from service.settings import load_settings
 
 if TYPE_CHECKING:
     from service.canary.watching import Answer
@@ -18,7 +18,7 @@ _BAD: Final = 1
 
 
 @click.command(cls=_Command)
-@_brokers
+@BROKERS
 @click.option("--once", is_flag=True, help="Send the whole script to every partition, wait for its verdicts, and end.")
 @click.option("--interval", "canary_interval_s", metavar="SECONDS", help="Time between two turns.")
 @click.option("--http-host", "canary_http_host", metavar="ADDRESS", help="Address of /metrics and /healthz.")
@@ -34,7 +34,7 @@ def canary(once: bool, **options: Any) -> None:
     topics, or brokers that cannot be reached at the start.
     """
     from service.canary.watching import Answer, watch, watch_once
-    from service.stream.logs import set_up_logs
+    from service.logs import set_up_logs
 
     settings = load_settings(CanarySettings, **options)
     set_up_logs(settings.log_level)

@@ -21,15 +21,16 @@ import click
 
 from service.cli.page import NEEDED
 from service.cli.worker import EMBEDDED, embedded_settings, say
+from service.embedded.processes import end, tail
 from service.errors import OperatorError
 from service.review.pages.settings import PageSettings
-from service.settings import PREFIX, WorkerSettings, load_settings
+from service.settings import PREFIX, load_settings
+from service.stream.settings import WorkerSettings
 
 _TURNS_PER_S: Final = 3.0
 _READY_S: Final = 60.0
 _POLL_S: Final = 0.1
 _STOP_S: Final = 30.0
-_TAIL_CHARS: Final = 2_000
 _LOOPBACK: Final = "127.0.0.1"
 
 
@@ -94,9 +95,8 @@ class Beside(NamedTuple):
             if _answers(self.address + path):
                 return
             time.sleep(_POLL_S)
-        self.log.seek(max(0, self.log.seek(0, os.SEEK_END) - _TAIL_CHARS))
         how = "was not ready in time" if self.runs() else f"ended with code {self.process.returncode}"
-        raise OperatorError(f"the {self.name} {how}: {self.log.read().decode('utf-8', 'replace').strip()}")
+        raise OperatorError(f"the {self.name} {how}: {tail(self.log)}")
 
 
 @contextmanager
@@ -187,7 +187,7 @@ def _beside(
         try:
             yield Beside(name, address, process, log)
         finally:
-            _stop(process)
+            end(process, _STOP_S)
 
 
 def _answers(url: str) -> bool:
@@ -196,15 +196,6 @@ def _answers(url: str) -> bool:
             return bool(answer.status == 200)
     except (OSError, urllib.error.URLError):
         return False
-
-
-def _stop(process: "subprocess.Popen[bytes]") -> None:
-    process.terminate()
-    try:
-        process.wait(_STOP_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def _feed(settings: WorkerSettings, sample: Sample, per_s: float) -> None:

@@ -1,5 +1,7 @@
 """Settings on the command line: read from the environment, and named in `--help`."""
 
+from typing import Final
+
 import click
 from pydantic_settings import BaseSettings
 
@@ -25,7 +27,7 @@ def naming(*settings: type[BaseSettings]) -> type[click.Command]:
     return Command
 
 
-brokers = click.option(
+BROKERS: Final = click.option(
     "--brokers",
     envvar="TURNJUDGE_BROKERS",
     show_envvar=True,

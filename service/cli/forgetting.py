@@ -10,8 +10,7 @@ import click
 import orjson
 
 from service.cli.asking import agreed
-from service.cli.environment import brokers as _brokers
-from service.cli.environment import naming
+from service.cli.environment import BROKERS, naming
 from service.errors import OperatorError
 from service.files.writing import written
 from service.forget import Receipt, Stays, staying
@@ -47,7 +46,7 @@ _STAYS: Final = {
 @click.option("--compact", is_flag=True, help="Write a SQLite file anew, however large; it is done anyway up to 1 GiB.")
 @click.option("--yes", is_flag=True, help="Forget a character's sessions without asking.")
 @click.option("--out", metavar="FILE", help="Write the receipt, as JSON.")
-@_brokers
+@BROKERS
 def forget(
     session: str | None,
     character: str | None,

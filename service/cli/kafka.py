@@ -11,8 +11,7 @@ from rich.text import Text
 
 from schemas.refusal import Reason, Refusal
 from service.cli.asking import agreed
-from service.cli.environment import brokers as _brokers
-from service.cli.environment import naming
+from service.cli.environment import BROKERS, naming
 from service.cli.progress import Progress
 from service.decode import Caps, Malformed, decode_turn, parse
 from service.files.readers import Loaded, Refused, read_cards, read_lexicon, read_turns, shown
@@ -66,7 +65,7 @@ def topics() -> None:
 @topics.command(cls=_Command)
 @click.option("--partitions", type=click.IntRange(min=1), required=True, help="Partitions of what is kept by session.")
 @click.option("--replication", type=click.IntRange(min=1), help="Copies of each [default: the brokers' own].")
-@_brokers
+@BROKERS
 def create(partitions: int, replication: int | None, brokers: str | None) -> None:
     """Create the topics that are missing, with the limits that TURNJUDGE_MAX_RECORD_BYTES asks for.
 
@@ -89,7 +88,7 @@ def load() -> None:
 @click.argument("file")
 @click.option("--replace", is_flag=True, help="Also remove the cards that are not in FILE, after asking.")
 @_yes
-@_brokers
+@BROKERS
 def cards(file: str, replace: bool, yes: bool, brokers: str | None) -> None:
     """Publish the cards of FILE: those that are new or differ from what is there."""
     settings = _settings(brokers)
@@ -103,7 +102,7 @@ def cards(file: str, replace: bool, yes: bool, brokers: str | None) -> None:
 @load.command(cls=_Command)
 @click.argument("file")
 @_yes
-@_brokers
+@BROKERS
 def lexicon(file: str, yes: bool, brokers: str | None) -> None:
     """Make the lexicon what FILE says: a row that is not in FILE is removed. What differs is shown and asked about."""
     settings = _settings(brokers)
@@ -117,7 +116,7 @@ def lexicon(file: str, yes: bool, brokers: str | None) -> None:
 @load.command(cls=_Command)
 @click.argument("file")
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), metavar="N", help="At most N turns a second.")
-@_brokers
+@BROKERS
 def turns(file: str, rate: float | None, brokers: str | None) -> None:
     """Publish the turns of FILE as they stand, keyed by session."""
     settings = _settings(brokers)
@@ -195,7 +194,7 @@ def _say(line: str) -> None:
     help="Lines for people, or JSON Lines [default: pretty on a terminal, jsonl elsewhere].",
 )
 @click.option("--show-value", is_flag=True, help="Show key, value and refused verdict of dead letters, too.")
-@_brokers
+@BROKERS
 def tail(
     what: str,
     from_beginning: bool,
@@ -245,7 +244,7 @@ def _writer(form: str, text: Callable[[bytes], Text] | None, show_value: bool) -
 @click.option("--dry-run", is_flag=True, help="Name what would be sent; send nothing.")
 @click.option("--from-beginning", is_flag=True, help="Begin with the oldest dead letter, not where the last one ended.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Send at most N.")
-@_brokers
+@BROKERS
 def replay(reason: str, dry_run: bool, from_beginning: bool, limit: int | None, brokers: str | None) -> None:
     """Send dead letters of a reason to the chat turns again, to the byte, once what they died of is mended.
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from service.metrics import Job, Label, Metric, of_job
+from service.metrics import CANARY, PAGE, WORKER, Job, Label, Metric
 
 # By job, the command that shows its metrics.
 COMMANDS: Final = {
@@ -24,7 +24,9 @@ def catalogue() -> dict[Job, tuple[Metric, ...]]:
     from service.spikes import metrics as spikes
 
     return {
-        **{job: of_job(job) for job in (Job.WORKER, Job.PAGE, Job.CANARY)},
+        Job.WORKER: WORKER,
+        Job.PAGE: PAGE,
+        Job.CANARY: CANARY,
         Job.NARRATOR: (*narrator.METRICS, *narrator.ASKED),
         Job.SPIKES: spikes.METRICS,
     }

@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 import click
 
 from schemas.verdict import VerdictWord
-from service.cli.environment import brokers as _brokers
-from service.cli.environment import naming
+from service.cli.environment import BROKERS, naming
 from service.cli.progress import Progress
 from service.cli.stopping import until_stopped
 from service.errors import OperatorError
 from service.files.writing import written
 from service.llm.settings import LlmSettings
-from service.settings import NarratorSettings, load_settings
+from service.narrate.settings import NarratorSettings
+from service.settings import load_settings
 
 if TYPE_CHECKING:
     from service.llm.client import Client
@@ -23,7 +23,7 @@ _Command: Final = naming(NarratorSettings, LlmSettings)
 
 
 @click.command(cls=_Command)
-@_brokers
+@BROKERS
 @click.option("--group", metavar="NAME", help="Consumer group of the judge; the narrator's is NAME-narrator.")
 @click.option("--skip-kept", is_flag=True, help=f"Leave {VerdictWord.KEPT.value} to the rule, and ask nothing.")
 @click.option("--http-host", "narrator_http_host", metavar="ADDRESS", help="Address of /metrics and /healthz.")
@@ -41,8 +41,8 @@ def narrate(skip_kept: bool, **options: Any) -> None:
     not acknowledged is told again by the next run.
     """
     from service.llm.client import opened
+    from service.logs import set_up_logs
     from service.narrate.stage import narrate as run
-    from service.stream.logs import set_up_logs
 
     settings, model = load_settings(NarratorSettings, **options), load_settings(LlmSettings)
     set_up_logs(settings.log_level)

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import click
 
-from service.cli.environment import brokers as brokers_option
-from service.cli.environment import naming
+from service.cli.environment import BROKERS, naming
 from service.errors import OperatorError
 from service.review.pages.settings import PageSettings
-from service.settings import JudgingSettings, KafkaSettings, line_of, load_settings
+from service.serving import taken, url
+from service.settings import JudgingSettings, KafkaSettings, load_settings
 
 _GRACE_S: Final = 5
 NEEDED: Final = ("alembic", "jinja2", "python_multipart", "sqlalchemy", "sse_starlette", "starlette", "uvicorn")
@@ -24,7 +24,7 @@ NEEDED: Final = ("alembic", "jinja2", "python_multipart", "sqlalchemy", "sse_sta
 @click.option("--live", is_flag=True, help="Follow the live topics into the database, and tell what comes as it comes.")
 @click.option("--from-now", is_flag=True, help="With --live: pass over what stands in topics that were never read.")
 @click.option("--prune", is_flag=True, help="Remove what is older than TURNJUDGE_PAGE_RETENTION_DAYS, and end.")
-@brokers_option
+@BROKERS
 def page(live: bool, from_now: bool, prune: bool, brokers: str | None, **options: Any) -> None:
     """Serve the page on which verdicts are read, until SIGTERM or Ctrl-C.
 
@@ -52,7 +52,7 @@ def page(live: bool, from_now: bool, prune: bool, brokers: str | None, **options
         if error.name not in NEEDED:
             raise
         raise OperatorError(f"page: expected {error.name}; install turnjudge with its extra, page") from None
-    from service.stream.logs import set_up_logs
+    from service.logs import set_up_logs
 
     set_up_logs("INFO")
     if prune:
@@ -65,7 +65,7 @@ def page(live: bool, from_now: bool, prune: bool, brokers: str | None, **options
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda number, frame: None)
         host, port = listening.getsockname()[:2]
-        click.echo(f"the page is at http://{f'[{host}]' if ':' in host else host}:{port}/", err=True)
+        click.echo(f"the page is at {url(host, port)}/", err=True)
         server(app, _GRACE_S).run(sockets=[listening])
 
 
@@ -80,6 +80,4 @@ def _listening(settings: PageSettings) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        raise OperatorError(
-            line_of("page_host", f"an address and a port ({port}) that are free here ({error.strerror})")
-        ) from None
+        raise taken("page", host, port, error) from None

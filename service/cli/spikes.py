@@ -4,16 +4,16 @@ from typing import Any, Final
 
 import click
 
-from service.cli.environment import brokers as _brokers
-from service.cli.environment import naming
+from service.cli.environment import BROKERS, naming
 from service.cli.stopping import until_stopped
-from service.settings import SpikesSettings, load_settings
+from service.settings import load_settings
+from service.spikes.settings import SpikesSettings
 
 _Command: Final = naming(SpikesSettings)
 
 
 @click.command(cls=_Command)
-@_brokers
+@BROKERS
 @click.option("--group", metavar="NAME", help="Consumer group of the judge; that of spikes is NAME-spikes.")
 @click.option("--from-beginning", is_flag=True, help="Say all spikes of the verdicts that are there, past ones too.")
 @click.option("--http-host", "spikes_http_host", metavar="ADDRESS", help="Address of /metrics and /healthz.")
@@ -29,8 +29,8 @@ def spikes(from_beginning: bool, **options: Any) -> None:
 
     Exit codes: 0 stopped; 2 wrong settings or topics, or brokers that cannot be reached.
     """
+    from service.logs import set_up_logs
     from service.spikes.stage import spikes as run
-    from service.stream.logs import set_up_logs
 
     settings = load_settings(SpikesSettings, **options)
     set_up_logs(settings.log_level)

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import click
 
-from service.cli.environment import brokers as _brokers
-from service.cli.environment import naming
+from service.cli.environment import BROKERS, naming
 from service.errors import OperatorError
-from service.settings import WorkerSettings, load_settings
+from service.settings import load_settings
+from service.stream.settings import WorkerSettings
 
 _Command: Final = naming(WorkerSettings)
 _PARTITIONS: Final = 4
@@ -24,7 +24,7 @@ EMBEDDED: Final = {
 
 
 @click.command(cls=_Command)
-@_brokers
+@BROKERS
 @click.option("--group", metavar="NAME", help="Consumer group; also the changelog's prefix.")
 @click.option("--profile", metavar="NAME", help="Judging profile, where the card does not name one.")
 @click.option("--profile-file", metavar="FILE", help="Words of your own for the extended profile, TOML.")
@@ -35,8 +35,9 @@ EMBEDDED: Final = {
 def worker(embedded: bool, **options: Any) -> None:
     """Judge chat turns from Kafka until SIGTERM or Ctrl-C.
 
-    Exit codes: 0 drained; 1 something was not delivered; 2 wrong settings or topics; 70 not stopped within
-    TURNJUDGE_STOP_DEADLINE_S. Nothing undelivered is ever committed.
+    Exit codes: 0 drained; 1 something was not delivered, or broke; 2 wrong settings, topics or state; 3 too many faults
+    of our own; 70 not stopped within TURNJUDGE_STOP_DEADLINE_S; 75 nothing moved any more. Nothing undelivered is ever
+    committed.
     """
     from service.stream.app import run_worker
 

@@ -16,10 +16,11 @@ from typing import IO
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
+from service.embedded.processes import end, tail
+
 _START_S = 20.0
 _STOP_S = 5.0
 _POLL_S = 0.02
-_TAIL_BYTES = 2_000
 # Below the range that Linux, macOS and Windows take client ports from: a client that keeps trying a port of that
 # range while nobody listens can be given the very same port, connect to itself and so keep the broker off it.
 _PORTS = range(15_000, 32_000)
@@ -104,7 +105,7 @@ def embedded_broker() -> Iterator[str]:
             _await_answer(process, address, output)
             yield address
         finally:
-            _end(process)
+            end(process, _STOP_S)
 
 
 def _launch(binary: Path, address: str, output: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -133,19 +134,4 @@ def _await_answer(process: subprocess.Popen[bytes], address: str, output: IO[byt
             return
         time.sleep(_POLL_S)
     how = "did not answer in time" if process.poll() is None else f"ended with code {process.returncode}"
-    raise EmbeddedBrokerFailed(f"the embedded broker {how}: {_tail(output)}")
-
-
-def _tail(output: IO[bytes]) -> str:
-    size = output.seek(0, os.SEEK_END)
-    output.seek(max(0, size - _TAIL_BYTES))
-    return output.read().decode("utf-8", "replace").strip() or "it wrote nothing"
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(_STOP_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    raise EmbeddedBrokerFailed(f"the embedded broker {how}: {tail(output)}")

@@ -6,9 +6,9 @@ from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings
 
-from service.settings import PREFIX, Count, Expected, File, Seconds, Switch, line_of, variable_of
+from service.settings import FROM_ENVIRONMENT, Count, Expected, File, Seconds, Switch, line_of, variable_of
 
 _LABEL: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _URL: Final = re.compile(
@@ -64,7 +64,7 @@ _LimitField = Annotated[
 class LlmSettings(BaseSettings):
     """Which model is asked, how, and how much it may cost."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
+    model_config = FROM_ENVIRONMENT
 
     llm_url: _Url = Field(description="base URL of the model's endpoint, such as https://host/v1")
     llm_model: _Model = Field(description="the model, as the endpoint calls it")

@@ -3,15 +3,14 @@
 from collections.abc import Iterable
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import Counter, Gauge, Histogram
 from prometheus_client.metrics_core import CounterMetricFamily
 from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.registry import Collector
 
 from schemas.summary import Author
 from service.llm.client import RESULTS, Client
-from service.metrics import Label, Metric, built
+from service.metrics import Label, Metric, exposition, registered
 from service.narrate.figures import PassedOver
 from service.narrate.telling import REASONS, Told
 
@@ -72,12 +71,7 @@ class NarratorMetrics:
     circuit_open: Gauge
 
     def __init__(self, client: Client) -> None:
-        """Begin at 0."""
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the series and say nothing new
-        self.registry = CollectorRegistry(auto_describe=True)
-        for metric in METRICS:
-            name = metric.name.removeprefix("narrator_").removesuffix("_total")
-            setattr(self, name, built(metric, self.registry))
+        self.registry = registered(METRICS, self)
         self.circuit_open.set_function(lambda: float(client.counted.breaker_open))
         self.registry.register(_Asked(client))
 
@@ -87,7 +81,7 @@ class NarratorMetrics:
 
     def render(self) -> tuple[bytes, str]:
         """Return the exposition for Prometheus and its content type."""
-        return generate_latest(self.registry), CONTENT_TYPE_LATEST
+        return exposition(self.registry)
 
 
 class _Asked(Collector):

@@ -23,11 +23,11 @@ from service.llm.client import Client
 from service.narrate.asking import Telling, telling
 from service.narrate.figures import Figures, PassedOver, no_figures
 from service.narrate.metrics import NarratorMetrics
+from service.narrate.settings import NarratorSettings
 from service.narrate.telling import Narrator, Told, read_verdict
 from service.publish import Publisher, publisher
 from service.scan import partition_count
 from service.serving import served
-from service.settings import NarratorSettings
 
 _IDLE_MS: Final = 500
 _BUSY_MS: Final = 20
@@ -57,7 +57,7 @@ def narrate(
     metrics = NarratorMetrics(client)
     with ExitStack() as stack:
         host, port = settings.narrator_http_host, settings.narrator_http_port
-        address = stack.enter_context(served("narrator_http_port", host, port, metrics.render))
+        address = stack.enter_context(served("narrator_http", host, port, metrics.render))
         there = partition_count(settings, settings.topics.turn_summaries)
         same = there == partition_count(settings, settings.topics.turn_verdicts)
         out = stack.enter_context(publisher(settings))

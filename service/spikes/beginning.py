@@ -10,9 +10,9 @@ from schemas.spike import SpikeRecord
 from schemas.validate import SPIKE
 from service.decode import Malformed, parse
 from service.scan import Offsets, batches, partitions, reader
-from service.settings import SpikesSettings
 from service.spikes.detector import LOOKS_BACK_MS
 from service.spikes.rule import MINUTE_MS
+from service.spikes.settings import SpikesSettings
 
 _MARK: Final = "looked="
 

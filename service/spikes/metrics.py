@@ -2,16 +2,14 @@
 
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import Counter, Gauge
 
 from schemas.spike import SpikeRecord, SpikeState
-from service.metrics import Label, Metric, built
+from service.metrics import Label, Metric, exposition, registered
 from service.spikes.counts import Key
 from service.spikes.reading import PassedOver
 from service.spikes.rule import Level
 
-_PREFIX: Final = "spikes_"
 _LEVEL: Final = Label("level", tuple(Level))
 
 METRICS: Final = (
@@ -66,11 +64,7 @@ class SpikesMetrics:
     waiting_records: Gauge
 
     def __init__(self) -> None:
-        """Begin at 0."""
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the series and say nothing new
-        self.registry = CollectorRegistry(auto_describe=True)
-        for metric in METRICS:
-            setattr(self, metric.name.removeprefix(_PREFIX).removesuffix("_total"), built(metric, self.registry))
+        self.registry = registered(METRICS, self)
 
     def count(self, record: SpikeRecord) -> None:
         """Count an acknowledged record."""
@@ -84,4 +78,4 @@ class SpikesMetrics:
 
     def render(self) -> tuple[bytes, str]:
         """Return the exposition for Prometheus and its content type."""
-        return generate_latest(self.registry), CONTENT_TYPE_LATEST
+        return exposition(self.registry)

@@ -25,12 +25,13 @@ from service.errors import OperatorError
 from service.publish import Publisher, publisher
 from service.scan import Offsets, partition_count, partitions, reader
 from service.serving import served
-from service.settings import SpikesSettings, TopicNames
+from service.settings import TopicNames
 from service.spikes.beginning import looked, mark, published, starts
 from service.spikes.detector import Detector
 from service.spikes.metrics import SpikesMetrics
 from service.spikes.reading import PassedOver, read
 from service.spikes.rule import MINUTE_MS, Level
+from service.spikes.settings import SpikesSettings
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +78,7 @@ def spikes(
     metrics = SpikesMetrics()
     with ExitStack() as stack:
         port, host = settings.spikes_http_port, settings.spikes_http_host
-        address = stack.enter_context(served("spikes_http_port", host, port, metrics.render))
+        address = stack.enter_context(served("spikes_http", host, port, metrics.render))
         partition_count(settings, settings.topics.topic_spikes)
         out = stack.enter_context(publisher(settings))
         said = published(settings)

@@ -16,17 +16,17 @@ from kafka.admin import ConfigResource
 
 from service.connection import client_options, faust_broker, faust_credentials, reaching
 from service.errors import OperatorError
-from service.metrics import Metrics
+from service.logs import ENGINE, set_up_logs
 from service.profiles import read_profiles
-from service.settings import WorkerSettings
 from service.stream.batch import Judging
 from service.stream.consumer import Consumer
 from service.stream.guard import TooManyFaults
 from service.stream.health import Health
-from service.stream.logs import ENGINE, set_up_logs
+from service.stream.metrics import Metrics
 from service.stream.outgoing import Limits
 from service.stream.producer import BATCH_BYTES, MAX_REQUEST_BYTES, Producer
 from service.stream.reference import Reference
+from service.stream.settings import WorkerSettings
 from service.stream.table import TABLE_NAME, EntityStore, EntityTable
 from service.stream.topics import check_topics
 from service.stream.watchdog import Sign, Stalled, Watchdog, lag_by

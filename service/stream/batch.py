@@ -6,8 +6,8 @@ Nothing here commits an offset: `deliver` says up to where everything is acknowl
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import aiokafka
 
@@ -15,19 +15,18 @@ from schemas.canary import CANARY_CHARACTER
 from schemas.element import Element, Position
 from schemas.refusal import Reason
 from service.decode import Caps
-from service.metrics import Metrics
-from service.settings import WorkerSettings
 from service.step import Accepted, DeadLetter, step
 from service.stream.entities import DAY_MS, ElementKey, Partition, Partitions, encode_key, encode_value
 from service.stream.guard import FaultLimit
 from service.stream.lane import BATCH_OVERHEAD_BYTES, Lane
+from service.stream.metrics import Metrics
 from service.stream.outgoing import HEADERS_BYTES, VERSION, Limits, Source, Stamp, letter
 from service.stream.reference import Reference
+from service.stream.rounds import Fetched
+from service.stream.settings import WorkerSettings
 from service.stream.tally import Tally, Touches
 
 logger = logging.getLogger(__name__)
-
-Fetched = dict[int, list[Any]]
 
 _SLICE_TURNS: Final = 256
 _SLICE_S: Final = 0.005
@@ -56,49 +55,6 @@ class Judging:
         """Say in the metrics what is running."""
         if self.reference.snapshot is not None:
             self.metrics.set_build(VERSION, self.reference.snapshot.ruleset, self.settings.profile)
-
-
-class Forget(NamedTuple):
-    """A request to forget a session: the record's offset, and the session (None: the key names none)."""
-
-    offset: int
-    session_id: str | None
-
-
-class Round(NamedTuple):
-    """What is delivered together, and the requests to forget that come right after it, by partition."""
-
-    records: Fetched
-    forgets: dict[int, Forget]
-
-
-def rounds(fetched: Mapping[int, Sequence[Any]]) -> Iterator[Round]:
-    """Cut a fetch so that each batch ends before a request to forget."""
-    rest = {number: list(records) for number, records in fetched.items()}
-    while rest:
-        records: Fetched = {}
-        forgets: dict[int, Forget] = {}
-        behind: dict[int, list[Any]] = {}
-        for number, waiting in rest.items():
-            place = next((i for i, record in enumerate(waiting) if record.value is None and _asks(record)), None)
-            if place != 0:
-                records[number] = waiting[:place]
-            if place is not None:
-                forgets[number] = Forget(waiting[place].offset, _session(waiting[place].key))
-                behind[number] = waiting[place + 1 :]
-        yield Round(records, forgets)
-        rest = {number: waiting for number, waiting in behind.items() if waiting}
-
-
-def _asks(record: Any) -> bool:
-    return any(name == "forget" for name, _ in record.headers)
-
-
-def _session(key: bytes | None) -> str | None:
-    try:
-        return None if key is None else key.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 class Share:

@@ -6,19 +6,19 @@ than the source's follow Faust's own path. Source: the engine's notes, part A.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
-import aiokafka
-from aiokafka.errors import ConsumerStoppedError
+from aiokafka.errors import ConsumerStoppedError, IllegalStateError
 from faust.exceptions import ConsumerNotStarted
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
-from service.stream.batch import Forget, bury, deliver, rounds
-from service.stream.logs import ENGINE
-from service.stream.recovery import recover, refuse_reset_input
+from service.logs import ENGINE
+from service.stream.batch import bury, deliver
+from service.stream.recovery import fetched_end, recover, refuse_reset_input
+from service.stream.rounds import Forget, rounds
 from service.stream.thread import ConsumerThread
 from service.stream.watchdog import Sign
 
@@ -26,7 +26,6 @@ logger = logging.getLogger(__name__)
 
 _POLL_S: Final = 0.1
 _IDLE_S: Final = 0.02
-_FETCHED_END_S: Final = 5.0
 
 Taken = Mapping[TP, list[Any]]
 
@@ -164,8 +163,19 @@ class Consumer(driver.Consumer):
             await self._thread.call_thread(self._thread.give_back, back)
         if turns:
             self._batch = asyncio.ensure_future(self._judge(turns, generation))
-        elif not fetched and (expired := self._partitions.expired(self._work.ttl_ms)) and is_live():
-            self._batch = asyncio.ensure_future(self._expire(expired))
+        elif not fetched and is_live() and self._checked_generation == generation:
+            await self._pass_marks(active, is_live)
+            if (expired := self._partitions.expired(self._work.ttl_ms)) and is_live():
+                self._batch = asyncio.ensure_future(self._expire(expired))
+
+    async def _pass_marks(self, active: Iterable[TP], is_live: Callable[[], bool]) -> None:
+        """Put behind us what was fetched and holds no turn: marks of transactions, and turns they aborted."""
+        for tp in active:
+            if tp.topic == self._source and (self.highwater(tp) or 0) > self._next(tp):
+                with suppress(IllegalStateError):  # taken away meanwhile
+                    position = await self.position(tp)
+                    if position is not None and position > self._next(tp) and is_live():
+                        self._note({tp.partition: position})
 
     async def _judge(self, turns: Taken, generation: int) -> None:
         """Deliver a fetch, round by round; what is taken away by a new generation is counted as abandoned."""
@@ -176,10 +186,11 @@ class Consumer(driver.Consumer):
         def ours() -> bool:
             return bool(generation == self.app.consumer_generation_id)
 
-        left = count
-        with self._in_flight(count):
+        left, client = count, self.app.producer.client()
+        metrics.inflight_records.inc(count)
+        try:
             for records, forgets in rounds({tp.partition: fetch for tp, fetch in turns.items()}):
-                if records and not await deliver(self._work, self._client(), self._partitions, records, ours):
+                if records and not await deliver(self._work, client, self._partitions, records, ours):
                     break
                 self._note({number: fetch[-1].offset + 1 for number, fetch in records.items()})
                 left -= sum(map(len, records.values()))
@@ -187,19 +198,9 @@ class Consumer(driver.Consumer):
                     break
                 left -= len(forgets)
             metrics.records_completed.labels("abandoned").inc(left)
-        self._show(turns)
-
-    def _client(self) -> aiokafka.AIOKafkaProducer:
-        client: aiokafka.AIOKafkaProducer = self.app.producer.client()
-        return client
-
-    @contextmanager
-    def _in_flight(self, count: int) -> Iterator[None]:
-        self._work.metrics.inflight_records.inc(count)
-        try:
-            yield
         finally:
-            self._work.metrics.inflight_records.dec(count)
+            metrics.inflight_records.dec(count)
+        self._show(turns)
 
     def _note(self, ends: Mapping[int, int]) -> None:
         for number, end in ends.items():
@@ -216,7 +217,7 @@ class Consumer(driver.Consumer):
             held = self._partitions[number]
             if forget.session_id is not None:
                 keys = held.forget(forget.session_id, forget.offset)
-                await bury(self._work, self._client(), number, held, keys)
+                await bury(self._work, self.app.producer.client(), number, held, keys)
                 logger.info("a session of partition %d is forgotten: %d elements", number, len(keys))
             if not ours():
                 return False
@@ -228,7 +229,7 @@ class Consumer(driver.Consumer):
         for number in numbers:
             held = self._partitions[number]
             keys = held.expire(self._work.ttl_ms)
-            await bury(self._work, self._client(), number, held, keys)
+            await bury(self._work, self.app.producer.client(), number, held, keys)
             logger.info("%d elements of partition %d have expired", len(keys), number)
         self._work.metrics.elements.set(self._partitions.count())
 
@@ -247,20 +248,13 @@ class Consumer(driver.Consumer):
         ends = dict(await self.highwaters(*sources)) if sources else {}
         for tp, end in ends.items():
             if self._partitions[tp.partition].end > end:
-                ends[tp] = max(end, await self._fetched_end(tp))
+                ends[tp] = max(end, await fetched_end(self.highwater, tp))
         refuse_reset_input(self._partitions, ends, self._work.topics)
         self._checked_generation = generation
         self._work.metrics.recovery_remaining_records.set(0)
         self._work.metrics.elements.set(self._partitions.count())
         self._work.metrics.keep_partitions(tp.partition for tp in sources)
         logger.info("judging %d partitions with %d elements", len(sources), self._partitions.count())
-
-    async def _fetched_end(self, tp: TP) -> int:
-        """Return the end that a fetch tells, within 5 s; the demo's broker tells a smaller one when asked for it."""
-        deadline = asyncio.get_running_loop().time() + _FETCHED_END_S
-        while (end := self.highwater(tp)) is None and asyncio.get_running_loop().time() < deadline:
-            await asyncio.sleep(_IDLE_S)
-        return end or 0
 
     def why_not_ready(self) -> str | None:
         """Return what keeps this worker from judging, None if nothing does."""
@@ -285,7 +279,7 @@ class Consumer(driver.Consumer):
         except ConsumerNotStarted:
             return Sign((), judging=False, next={})
         held = [tp for tp in assigned if tp.topic == self._source]
-        following = {tp.partition: self._delivered.get(tp) or self._committed_offset.get(tp) or 0 for tp in held}
+        following = {tp.partition: self._next(tp) for tp in held}
         applied = sum(self._partitions.applied(number) or 0 for number in following)
         mark = self.app.consumer_generation_id, sum(following.values()), applied, self._work.slices
         return Sign(mark, self._is_spare(assigned) or self._is_judging(), following)
@@ -294,6 +288,9 @@ class Consumer(driver.Consumer):
         """Set the lag of each partition: the end the broker last told, less what is delivered."""
         for tp in self.assignment():
             end = self.highwater(tp) if tp.topic == self._source else None
-            at = self._delivered.get(tp) or self._committed_offset.get(tp) or 0
             if end is not None and self._checked_generation == self.app.consumer_generation_id:
-                self._work.metrics.lag_records.labels(str(tp.partition)).set(max(0, end - at))
+                self._work.metrics.lag_records.labels(str(tp.partition)).set(max(0, end - self._next(tp)))
+
+    def _next(self, tp: TP) -> int:
+        """Return the offset that is delivered next."""
+        return self._delivered.get(tp) or self._committed_offset.get(tp) or 0

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from aiohttp import web
 
-from service.errors import OperatorError
-from service.metrics import Metrics
+from service.serving import taken, url
+from service.stream.metrics import Metrics
 
 logger = logging.getLogger(__name__)
 
@@ -15,6 +15,8 @@ class Health:
     """The HTTP server; `why_not_ready` returns None when the worker judges.
 
     /healthz is answered as long as the event loop ticks, whatever the broker does: a restart would not bring it back.
+    /readyz stays ready through that, too: nobody is sent here by it, what it holds up is a rollout, and all workers
+    falling out at once would tell of themselves what lag and latency tell of the broker.
     """
 
     def __init__(self, host: str, port: int, metrics: Metrics, why_not_ready: Callable[[], str | None]) -> None:
@@ -39,13 +41,8 @@ class Health:
             await web.TCPSite(self._runner, self._host, self._port).start()
         except OSError as error:
             await self._runner.cleanup()
-            raise OperatorError(
-                f"TURNJUDGE_HTTP_HOST, TURNJUDGE_HTTP_PORT: expected a free address, got {self._host}:{self._port} "
-                f"({error.strerror})"
-            ) from None
-        port = self._runner.addresses[0][1]
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{port}"
+            raise taken("http", self._host, self._port, error) from None
+        return url(self._host, self._runner.addresses[0][1])
 
     async def stop(self) -> None:
         """Listen no more."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 import aiokafka
 from faust.transport.drivers import aiokafka as driver
 
-from service.stream.logs import ENGINE
+from service.logs import ENGINE
 
 logger = logging.getLogger(__name__)
 

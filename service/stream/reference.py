@@ -1,7 +1,6 @@
 """Cards and lexicon, read from their compacted topics and then followed (design section 7).
 
 A thread of its own reads both topics without a consumer group, and builds each snapshot; the event loop only swaps it.
-A row that cannot be used takes what its key held with it, as compaction will: every worker then judges the same way.
 """
 
 import asyncio
@@ -11,23 +10,18 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from queue import SimpleQueue
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-import orjson
 from kafka import KafkaConsumer, TopicPartition
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, UnknownTopicOrPartitionError
 
-from schemas.card import Card
-from schemas.lexicon import Entry
-from schemas.nfc import nfc
-from schemas.refusal import Refusal
 from service.canary.character import with_canary
 from service.connection import client_options
-from service.decode import Caps, decode_card, decode_entry
-from service.metrics import Metrics
-from service.profiles import KNOWN, AnyProfile
-from service.settings import WorkerSettings
-from service.snapshot import Snapshot, book, character, snapshot, wanted
+from service.profiles import AnyProfile
+from service.snapshot import Snapshot
+from service.stream.metrics import Metrics
+from service.stream.settings import WorkerSettings
+from service.stream.shelf import Row, Shelf
 
 logger = logging.getLogger(__name__)
 
@@ -35,110 +29,6 @@ _POLL_S: Final = 0.1
 _GATHER_S: Final = 1.0
 _RETRY_S: Final = 1.0
 _JOIN_S: Final = 3.0
-
-
-class Row(NamedTuple):
-    """A record of a reference topic."""
-
-    key: bytes | None
-    value: bytes | None
-
-
-class Shelf:
-    """The rows both topics hold now, and the newest snapshot built from them."""
-
-    def __init__(self, profiles: tuple[AnyProfile, ...], caps: Caps) -> None:
-        self._profiles = profiles
-        self._caps = caps
-        self._cards: dict[bytes, Card] = {}
-        self._entries: dict[tuple[str, str], Entry] = {}
-        self._changed: dict[bytes, Card | None] = {}
-        self._lexicon_changed = False
-        self.snapshot: Snapshot | None = None
-
-    @property
-    def rows(self) -> dict[str, int]:
-        """The number of usable rows by kind."""
-        return {"cards": len(self._cards), "lexicon": len(self._entries)}
-
-    @property
-    def changed(self) -> bool:
-        """Whether the newest snapshot lacks something."""
-        return self._lexicon_changed or bool(self._changed) or self.snapshot is None
-
-    def put_card(self, row: Row) -> str | None:
-        """Take a card, or its removal; return what was wrong with it, without a value."""
-        key = row.key or b""
-        card, problem = None, None
-        if row.value is not None:
-            found = decode_card(row.value, self._caps, KNOWN)
-            if isinstance(found, Refusal):
-                problem = found.detail
-            elif found.character_id.encode() != key:
-                problem = "key: expected the character_id"
-            else:
-                card = found
-        if card is None and key not in self._cards:
-            return problem
-        if card is None:
-            del self._cards[key]
-        else:
-            self._cards[key] = card
-        self._changed[key] = card
-        return problem
-
-    def put_entry(self, row: Row) -> str | None:
-        """Take a lexicon row, or its removal; return what was wrong with it, without a value."""
-        key = _pair(row.key)
-        if key is None:
-            return "key: expected JSON [term, topic], NFC"
-        entry, problem = None, None
-        if row.value is not None:
-            found = decode_entry(row.value, self._caps)
-            if isinstance(found, Refusal):
-                problem = found.detail
-            elif (nfc(found.term), nfc(found.topic)) != key:
-                problem = "key: expected the term and topic, NFC"
-            else:
-                entry = found
-        if entry == self._entries.get(key):
-            return problem
-        if entry is None:
-            del self._entries[key]
-        else:
-            self._entries[key] = entry
-        self._lexicon_changed = True
-        return problem
-
-    def build(self) -> Snapshot:
-        """Build a snapshot; only changed cards, and the lexicon only when it changed, are made ready anew."""
-        known = self.snapshot
-        needed = wanted(self._cards.values(), self._profiles)
-        if known is None:
-            known = snapshot(self._cards.values(), self._entries.values(), *self._profiles)
-        else:
-            if self._lexicon_changed or any(profile.name not in known.book.desks for profile in needed):
-                known = known._replace(book=book(self._entries.values(), *needed))
-            if self._changed:
-                characters = dict(known.characters)
-                for key, card in self._changed.items():
-                    if card is None:
-                        characters.pop(key.decode(), None)
-                    else:
-                        characters[card.character_id] = character(card, known.book, self._profiles[0].name)
-                known = known._replace(characters=characters)
-        self._changed, self._lexicon_changed = {}, False
-        self.snapshot = known
-        return known
-
-
-def _pair(key: bytes | None) -> tuple[str, str] | None:
-    """Return the term and topic of a lexicon key, however its JSON is written."""
-    with suppress(orjson.JSONDecodeError):
-        pair = orjson.loads(key or b"")
-        if type(pair) is list and [type(each) for each in pair] == [str, str]:
-            return pair[0], pair[1]
-    return None
 
 
 class Reference:
@@ -231,7 +121,7 @@ class Reference:
             for number in sorted(consumer.partitions_for_topic(topic) or ())
         ]
         if {each.topic for each in partitions} != set(self._topics):
-            raise KafkaError
+            raise UnknownTopicOrPartitionError
         consumer.assign(partitions)
         consumer.seek_to_beginning()
         return partitions

@@ -7,8 +7,8 @@ import faust
 from faust.stores.base import Store
 from faust.types import TP, EventT
 
+from service.logs import ENGINE
 from service.stream.entities import Partitions
-from service.stream.logs import ENGINE
 
 TABLE_NAME: Final = "entities"
 

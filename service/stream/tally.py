@@ -8,7 +8,7 @@ from prometheus_client import Histogram
 
 from schemas.hedge import HedgeCode
 from schemas.refusal import Reason
-from service.metrics import Metrics
+from service.stream.metrics import Metrics
 
 HOUR_MS: Final = 3_600_000
 _MAX_TOUCHES: Final = 100_000

@@ -92,9 +92,8 @@ def lag_by(settings: KafkaSettings) -> Callable[[Mapping[int, int]], int | None]
 
     def lag(positions: Mapping[int, int]) -> int | None:
         try:
-            with closing(
-                KafkaConsumer(**client_options(settings), group_id=None, enable_auto_commit=False)
-            ) as consumer:
+            options = {**client_options(settings), "isolation_level": "read_committed"}
+            with closing(KafkaConsumer(**options, group_id=None, enable_auto_commit=False)) as consumer:
                 asked = [TopicPartition(topic, number) for number in positions]
                 ends: dict[TopicPartition, int] = consumer.end_offsets(asked) if asked else {}
                 begins: dict[TopicPartition, int] = consumer.beginning_offsets(asked) if asked else {}

@@ -17,15 +17,14 @@ from rules import verify
 from rules.earlier import additions
 from rules.judge import judge
 from rules.profile import SEED
-from schemas.card import Card
 from schemas.element import Namings, Position
-from schemas.lexicon import Entry
 from schemas.turn import Turn
 from schemas.validate import VERDICT
-from service.decode import Caps, decode_card, decode_entry, decode_turn
+from service.decode import Caps, decode_turn
 from service.profiles import read_profiles
 from service.snapshot import Snapshot, snapshot
 from service.step import step, store
+from stream.offline import card_of, entry_of
 
 T = TypeVar("T")
 CAPS = Caps()
@@ -44,10 +43,8 @@ def workload(turns: int, terms: int, seed: int = 1, profile: str = SEED.name) ->
     rng = random.Random(seed)
     cards, lexicon = generate.make_cards(rng, 20, plain=True), generate.make_lexicon(rng, terms)
     rows = [encode(row) for row in generate.make_bench_turns(rng, turns, cards, lexicon)]
-    decoded_cards = [_taken(decode_card(encode(card), CAPS, frozenset({SEED.name})), Card) for card in cards]
-    numbered = ({"position": number, **row} for number, row in enumerate(lexicon, start=1))
-    entries = [_taken(decode_entry(encode(row), CAPS), Entry) for row in numbered]
-    return Workload(rows, snapshot(decoded_cards, entries, *read_profiles(profile)))
+    known = snapshot(map(card_of, cards), map(entry_of, lexicon), *read_profiles(profile))
+    return Workload(rows, known)
 
 
 def encode(row: dict[str, Any]) -> bytes:

@@ -8,13 +8,13 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rules.profile import SEED
 from schemas.element import Element, Namings, Position
-from service.decode import Caps, decode_card, decode_entry
-from service.snapshot import Snapshot, snapshot
+from service.decode import Caps
+from service.snapshot import Snapshot
 from service.step import Accepted, step, store
 from service.stream.lane import Header
 from service.stream.outgoing import Source, Stamp
+from stream.offline import snapshot_of
 
 CAPS = Caps()
 Row = list[list[Any]]
@@ -36,11 +36,11 @@ def stamps(topic: str, partitions: int, against: Snapshot) -> list[Stamp]:
 
 def read_snapshot(folder: Path) -> Snapshot:
     """Read `cards.jsonl` and `lexicon.jsonl` of a folder; every row must be right."""
-    cards = [
-        decode_card(line, CAPS, frozenset({SEED.name})) for line in (folder / "cards.jsonl").read_bytes().splitlines()
-    ]
-    rows = [decode_entry(line, CAPS) for line in (folder / "lexicon.jsonl").read_bytes().splitlines()]
-    return snapshot(cards, rows, SEED)  # type: ignore[arg-type]
+    cards, lexicon = (
+        [json.loads(line) for line in (folder / f"{name}.jsonl").read_bytes().splitlines()]
+        for name in ("cards", "lexicon")
+    )
+    return snapshot_of(cards, lexicon)
 
 
 def judge(value: bytes, session_id: str, offset: int, time_ms: int, row: Row | None, stamp: Stamp) -> Answer:

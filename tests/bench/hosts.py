@@ -37,12 +37,11 @@ HOSTS = (
 
 
 class Speed(NamedTuple):
-    """How fast a host answered: verdicts, turns a second, wall and CPU µs a turn (of all its threads)."""
+    """How fast a host answered: verdicts, turns a second, CPU µs a turn (of all its threads)."""
 
     host: str
     verdicts: int
     per_s: float
-    us: float
     cpu_us: float
 
 
@@ -67,9 +66,8 @@ def _measured(run: rig.Run, host: Host, rows: list[tuple[bytes, bytes]]) -> Spee
     rig.produce(run, run.turns, rows)
     with host.start(run) as processes:
         cpu_us = rig.await_verdicts(run, len(rows), processes)
-    appended = rig.stamps(run).verdicts
-    seconds = max(0.001, (max(appended) - min(appended)) / 1000)
-    return Speed(host.name, len(appended), len(appended) / seconds, seconds / len(appended) * 1e6, cpu_us)
+    verdicts, seconds = rig.appended(run)
+    return Speed(host.name, verdicts, verdicts / seconds, cpu_us)
 
 
 def _best(speeds: list[Speed]) -> Speed:

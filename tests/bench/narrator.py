@@ -62,11 +62,10 @@ def _measured(run: rig.Run, kind: str, rows: list[tuple[bytes, bytes]], model: E
     with _narrator(run, model.url if kind != "none" else None) as narrators, rig.worker(run) as workers:
         cpu_us = rig.await_verdicts(run, len(rows), workers)
         narrator_cpu_s = rig.cpu_s(narrators)
-    appended = rig.stamps(run).verdicts
-    seconds = max(0.001, (max(appended) - min(appended)) / 1000)
+    verdicts, seconds = rig.appended(run)
     log = run.folder / f"{run.group}-narrator.log"
     said = log.read_text(encoding="utf-8").splitlines()[-1] if narrators else ""
-    return Beside(kind, len(appended) / seconds, cpu_us, narrator_cpu_s, said)
+    return Beside(kind, verdicts / seconds, cpu_us, narrator_cpu_s, said)
 
 
 @contextmanager

@@ -20,21 +20,17 @@ from sqlalchemy import Connection, Engine
 
 import generate
 from postgres import Postgres
-from rules.profile import SEED
-from schemas.card import Card
 from schemas.element import Namings, Position
-from schemas.lexicon import Entry
 from schemas.verdict import VerdictWord
-from service.decode import Caps, decode_card, decode_entry
-from service.profiles import KNOWN
+from service.decode import Caps
 from service.review.store import days, prompts, queries
 from service.review.store.batch import Batch, Judged, hashed
 from service.review.store.opening import opened, reading, writing
 from service.review.store.queries import GROUPS, Filters
 from service.review.store.writing import write
-from service.snapshot import Snapshot, snapshot
 from service.step import Accepted, step, store
 from services import postgres_folder
+from stream.offline import snapshot_of
 
 VERDICTS = 1_000_000
 _BATCH = 1_000
@@ -203,7 +199,7 @@ def _fill(engine: Engine, verdicts: int, seed: int) -> float:
 def _judged(verdicts: int, seed: int) -> Iterator[Judged]:
     rng = random.Random(seed)
     cards, lexicon = generate.make_cards(rng, _CARDS, plain=True), generate.make_lexicon(rng, _TERMS)
-    known = _snapshot(cards, lexicon)
+    known = snapshot_of(cards, lexicon)
     sessions: dict[str, Namings] = {}
     for number, row in enumerate(generate.make_bench_turns(rng, verdicts, cards, lexicon), start=1):
         value, time_ms = orjson.dumps(row), _START_MS + number * _APART_MS
@@ -213,16 +209,6 @@ def _judged(verdicts: int, seed: int) -> Iterator[Judged]:
         digests = (result.card, known.book.digest, result.profile)
         verdict_id = hashed(number, value)
         yield Judged(verdict_id, result.turn, result.value, result.codes, time_ms + 5, number, time_ms, *digests)
-
-
-def _snapshot(cards: Sequence[generate.Row], lexicon: Sequence[generate.Row]) -> Snapshot:
-    taken = [decode_card(orjson.dumps(card), Caps(), KNOWN) for card in cards]
-    entries = [decode_entry(orjson.dumps(entry), Caps()) for entry in lexicon]
-    return snapshot(
-        [card for card in taken if isinstance(card, Card)],
-        [entry for entry in entries if isinstance(entry, Entry)],
-        SEED,
-    )
 
 
 def _size_mb(engine: Engine) -> float:

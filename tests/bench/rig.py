@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -16,11 +15,13 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 import generate
+from files.commands import MAIN
+from service.embedded.processes import end
 
 HERE = Path(__file__).parent
 PARTITIONS = 4
 FIRST_S, STALL_S = 90.0, 30.0
-TURNJUDGE = (sys.executable, "-c", "from service.cli import main; main()")
+TURNJUDGE = (sys.executable, "-c", MAIN)
 _POLL_S = 0.1
 _TICKS_A_S = os.sysconf("SC_CLK_TCK")
 
@@ -61,8 +62,7 @@ def write_material(folder: Path, turns: int, terms: int, seed: int) -> list[tupl
     """Write cards and lexicon; return turns with their keys."""
     rng = random.Random(seed)
     cards, lexicon = generate.make_cards(rng, 20, plain=True), generate.make_lexicon(rng, terms)
-    numbered = [{"position": number, **row} for number, row in enumerate(lexicon, start=1)]
-    for file, rows in (("cards.jsonl", cards), ("lexicon.jsonl", numbered)):
+    for file, rows in (("cards.jsonl", cards), ("lexicon.jsonl", lexicon)):
         (folder / file).write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     return [
         (row["session_id"].encode(), json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode())
@@ -127,12 +127,7 @@ def _process(run: Run, command: list[str], number: int) -> Iterator[subprocess.P
         except TimeoutError as error:
             raise TimeoutError(f"{error}; its last words: {log.read_text(errors='replace')[-2000:]}") from error
         finally:
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end(process, 20)
 
 
 def cpu_s(processes: Sequence[subprocess.Popen[bytes]]) -> float:
@@ -173,6 +168,12 @@ class Stamps(NamedTuple):
 
     verdicts: list[int]
     turns: list[int]
+
+
+def appended(run: Run) -> tuple[int, float]:
+    """Return how many verdicts of a run there are, and the seconds from the first one's append to the last one's."""
+    times_ms = stamps(run).verdicts
+    return len(times_ms), max(0.001, (max(times_ms) - min(times_ms)) / 1000)
 
 
 def stamps(run: Run) -> Stamps:

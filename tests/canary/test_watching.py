@@ -19,12 +19,13 @@ from brokers import KafkaBroker
 from schemas.canary import CANARY_CHARACTER
 from schemas.verdict import VerdictWord
 from service.canary.script import SCRIPT
+from service.canary.settings import CanarySettings
 from service.canary.watching import watch
 from service.cli import run
 from service.review.loading.live import Follower
 from service.review.store.opening import opened, reading
 from service.review.store.tables import LETTERS, TURN_ROWS
-from service.settings import CanarySettings, load_settings
+from service.settings import load_settings
 from stream.world import Worker, World, series_of, wait_for, world
 
 pytestmark = pytest.mark.needs("kafka")

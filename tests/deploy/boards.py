@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from service.metrics import METRICS
+from service.cli.metrics import catalogue
 from services import ROOT
 
 
@@ -19,8 +19,8 @@ def job_of(dashboard: Any) -> str:
     """Return the job that a dashboard's variable offers: that of the series it is read from."""
     (query,) = (each["query"] for each in dashboard["templating"]["list"] if each["name"] == "job")
     name = query.removeprefix("label_values(").split(",")[0]
-    (row,) = (row for row in METRICS if row.name == name)
-    return row.job.value
+    (job,) = (job for job, rows in catalogue().items() if any(row.name == name for row in rows))
+    return job.value
 
 
 def dashboards() -> dict[str, Any]:

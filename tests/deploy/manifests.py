@@ -8,8 +8,11 @@ from typing import Any
 import yaml
 from pydantic_settings import BaseSettings
 
+from service.canary.settings import CanarySettings
 from service.review.pages.settings import PageSettings
-from service.settings import CanarySettings, JudgingSettings, KafkaSettings, SpikesSettings, WorkerSettings, variables
+from service.settings import JudgingSettings, KafkaSettings, variables
+from service.spikes.settings import SpikesSettings
+from service.stream.settings import WorkerSettings
 from services import ROOT
 
 KUBERNETES = ROOT / "deploy/kubernetes"

@@ -14,11 +14,14 @@ import yaml
 
 from brokers import KafkaBroker
 from deploy.manifests import command_of, compose, known
+from service.canary.settings import CanarySettings
 from service.cli import ENTRIES
 from service.embedded.broker import free_port
 from service.metrics import Job
 from service.review.pages.settings import PageSettings
-from service.settings import CanarySettings, SpikesSettings, WorkerSettings, load_settings
+from service.settings import load_settings
+from service.spikes.settings import SpikesSettings
+from service.stream.settings import WorkerSettings
 from services import ROOT
 
 DIGEST = re.compile(r"\S+:[\w.-]+@sha256:[0-9a-f]{64}")

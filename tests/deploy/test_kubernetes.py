@@ -5,7 +5,8 @@ import pytest
 from deploy.manifests import command_of, known, kustomized, of_kind, pods, settings
 from service.cli import ENTRIES
 from service.metrics import Job
-from service.settings import WorkerSettings, load_settings
+from service.settings import load_settings
+from service.stream.settings import WorkerSettings
 
 needs_kubectl = pytest.mark.needs("deploy")
 PARTS = ("base", "overlays/example")

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,10 +19,11 @@ from service.cli import run
 from service.cli.metrics import catalogue, page
 from service.llm.client import opened
 from service.llm.settings import LlmSettings
-from service.metrics import Job, Metrics, built
+from service.metrics import PAGE, Job, registered
 from service.narrate.metrics import NarratorMetrics
 from service.settings import load_settings
 from service.spikes.metrics import SpikesMetrics
+from service.stream.metrics import Metrics
 from services import ROOT
 
 RUNBOOK = (ROOT / "deploy/runbook.md").read_text("utf-8")
@@ -35,13 +37,10 @@ OTHERS = {"up"}  # Prometheus' own
 
 
 def registries() -> dict[Job, CollectorRegistry]:
-    pages = CollectorRegistry(auto_describe=True)
-    for row in catalogue()[Job.PAGE]:
-        built(row, pages)
     with opened(load_settings(LlmSettings, llm_url="http://127.0.0.1:9/v1", llm_model="m")) as client:
         return {
             Job.WORKER: Metrics().registry,
-            Job.PAGE: pages,
+            Job.PAGE: registered(PAGE, SimpleNamespace()),
             Job.CANARY: CanaryMetrics().registry,
             Job.NARRATOR: NarratorMetrics(client).registry,
             Job.SPIKES: SpikesMetrics().registry,

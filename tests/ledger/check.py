@@ -18,9 +18,9 @@ from oracle import Line, judge_turn, natural_key, nfc
 from schemas.element import Element, Namings, Position
 from schemas.refusal import Reason
 from schemas.turn import Turn
-from service.settings import WorkerSettings
 from service.step import Accepted, DeadLetter, step
-from stream.offline import Place, changelog_state, judged_offline, verdict_id
+from service.stream.settings import WorkerSettings
+from stream.offline import Place, changelog_state, element_records, expected_headers, judged_offline
 from stream.world import Row, encode, headers
 
 MAX_SHOWN = 5
@@ -146,19 +146,7 @@ class Checker:
         if not isinstance(result, Accepted):
             self._say("wrong", f"a verdict of {place}, which is {result.reason}")
             return
-        wanted = {
-            "verdict_id": verdict_id(self._topic, turn, found),
-            "turn_id": result.turn.turn_id,
-            "offset": str(turn.offset),
-            "timestamp": str(turn.timestamp),
-            "ruleset": known.ruleset,
-            "card": result.card,
-            "lexicon": known.book.digest,
-            "profile": known.profile_digest,
-            "checks": "1" * 10,
-            "skipped": ",".join(result.codes),
-            "judged_at": found["judged_at"],
-        }
+        wanted = expected_headers(self._topic, turn, found, result, known)
         if (record.key, record.value) != (result.turn.session_id.encode(), result.value) or found != wanted:
             self._say("wrong", f"the verdict of {place} is not the step's")
         elif (differing := self._second_reading(place, result, found)) is not None:
@@ -201,14 +189,9 @@ class Checker:
         """The changelog, compacted, holds the elements of all turns and nothing else."""
         for partition in {each.partition for each in self.books.turns + self.books.changelog}:
             held = changelog_state(each for each in self.books.changelog if each.partition == partition)
-            expected = {
-                _compact([each.session_id, each.name, each.offset]): _compact(
-                    [each.turn_id, each.reply_text, each.time_ms]
-                )
-                for (number, _), elements in self._offline.elements.items()
-                for each in elements
-                if number == partition
-            }
+            expected = element_records(
+                each for place, added in self._offline.elements.items() if place[0] == partition for each in added
+            )
             for key in held.keys() ^ expected.keys():
                 self._say("state", f"partition {partition}: an element is {'too much' if key in held else 'missing'}")
             for key in held.keys() & expected.keys():
@@ -255,10 +238,6 @@ def _place(record: Any) -> Place:
 def _identity(record: Any) -> tuple[Place, str, str]:
     found = headers(record)
     return _place(record), found.get("verdict_id", ""), found.get("reason", "")
-
-
-def _compact(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _sessions(elements: dict[Place, tuple[Element, ...]]) -> dict[int, dict[str, Namings]]:

@@ -7,12 +7,9 @@ from generate import nfc
 from oracle import sorted_lexicon
 from rules.profile import SEED
 from schemas.card import Card
-from schemas.lexicon import Entry
-from service.decode import Caps, decode_card, decode_entry
 from service.snapshot import Book, Snapshot, book, character, digest, snapshot
+from stream.offline import card_of, entry_of, snapshot_of
 from stream.world import Row, World, encode
-
-_CAPS = Caps()
 
 
 class _Card(NamedTuple):
@@ -64,7 +61,7 @@ class History:
         """Send a card."""
         name = row["character_id"]
         self._newest[name] = row
-        card = _card(row)
+        card = card_of(row)
         self._cards[digest(card)] = _Card(row, card)
         self._world.send(self._world.settings.topics.character_cards, encode(row), name.encode())
 
@@ -101,12 +98,12 @@ class History:
 
     def _note_lexicon(self) -> None:
         rows = self.lexicon
-        made = book([_entry(row) for row in rows], SEED)
+        made = book([entry_of(row) for row in rows], SEED)
         self._lexicons[made.digest] = _Lexicon(sorted_lexicon(rows), made)
 
     def newest(self) -> Snapshot:
         """Return the snapshot a worker has once it has read everything."""
-        return snapshot(map(_card, self.cards), map(_entry, self.lexicon), SEED)
+        return snapshot_of(self.cards, self.lexicon)
 
     def under(self, card: str, lexicon: str) -> Snapshot | None:
         """Return a snapshot of the one card and the lexicon that have these digests, None if there never were any."""
@@ -122,15 +119,3 @@ class History:
     def rows(self, card: str, lexicon: str) -> tuple[Row, list[Row]]:
         """Return the card and the ordered lexicon that have these digests."""
         return self._cards[card].row, self._lexicons[lexicon].rows
-
-
-def _card(row: Row) -> Card:
-    card = decode_card(encode(row), _CAPS, frozenset({SEED.name}))
-    assert isinstance(card, Card)
-    return card
-
-
-def _entry(row: Row) -> Entry:
-    entry = decode_entry(encode(row), _CAPS)
-    assert isinstance(entry, Entry)
-    return entry

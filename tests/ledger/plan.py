@@ -7,7 +7,7 @@ from itertools import count
 from typing import NamedTuple
 
 from generate import make_cards, make_lexicon, make_turns
-from stream.test_worker import BAD
+from stream.turns import BAD
 from stream.world import Row, encode
 
 CARDS = 12

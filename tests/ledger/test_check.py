@@ -18,7 +18,7 @@ from ledger.history import History
 from ledger.plan import make_plan, records
 from ledger.run import Result, Run, Size
 from schemas.refusal import Reason
-from service.settings import WorkerSettings
+from service.stream.settings import WorkerSettings
 from stream.world import headers
 
 

@@ -160,9 +160,8 @@ def test_url_and_model_must_be_given(monkeypatch: pytest.MonkeyPatch, missing: s
     assert refusal() == f"TURNJUDGE_LLM_{missing}: expected {expected}"
 
 
-def test_every_setting_has_a_wrong_value_above_and_a_line_in_help() -> None:
+def test_every_setting_has_a_wrong_value_above() -> None:
     assert {f"TURNJUDGE_LLM_{name}" for name in (*WRONG, *ANY_TEXT)} == {v.name for v in variables(LlmSettings)}
-    assert all(variable.description for variable in variables(LlmSettings))
     assert [variable.default for variable in variables(LlmSettings)][:4] == ["", "", "", "false"]
 
 

@@ -19,10 +19,11 @@ from schemas.canary import CANARY_CHARACTER
 from schemas.spike import SpikeState
 from service.cli import run as turnjudge
 from service.embedded.broker import free_port
-from service.settings import SpikesSettings, load_settings
+from service.settings import load_settings
 from service.spikes.metrics import METRICS
 from service.spikes.reading import PassedOver
 from service.spikes.rule import MINUTE_MS, Level
+from service.spikes.settings import SpikesSettings
 from service.spikes.stage import Figures, spikes
 from spikes.running import (
     PARTS,

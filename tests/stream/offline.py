@@ -1,5 +1,6 @@
 """What a worker must answer: the step, run over the same records without Kafka; and the checks that it did."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
@@ -10,12 +11,13 @@ from schemas.card import Card
 from schemas.element import Element, Namings, Position
 from schemas.lexicon import Entry
 from service.decode import Caps, decode_card, decode_entry
-from service.settings import WorkerSettings
 from service.snapshot import Snapshot, snapshot
 from service.step import Accepted, DeadLetter, step, store
+from service.stream.settings import WorkerSettings
 from stream.world import Row, World, encode, headers
 
 Place = tuple[int, int]
+_CAPS = Caps()
 
 
 class Offline(NamedTuple):
@@ -25,16 +27,23 @@ class Offline(NamedTuple):
     elements: dict[Place, tuple[Element, ...]]
 
 
-def snapshot_of(cards: Iterable[Row], lexicon: Iterable[Row], caps: Caps | None = None) -> Snapshot:
+def snapshot_of(cards: Iterable[Row], lexicon: Iterable[Row]) -> Snapshot:
     """Build the snapshot of rows that are all good."""
-    caps = caps or Caps()
-    decoded = [decode_card(encode(row), caps, frozenset({"seed"})) for row in cards]
-    entries = [decode_entry(encode(row), caps) for row in lexicon]
-    return snapshot(
-        [card for card in decoded if isinstance(card, Card)],
-        [entry for entry in entries if isinstance(entry, Entry)],
-        SEED,
-    )
+    return snapshot(map(card_of, cards), map(entry_of, lexicon), SEED)
+
+
+def card_of(row: Row) -> Card:
+    """Return a row that is a good card as the worker reads it."""
+    card = decode_card(encode(row), _CAPS, frozenset({SEED.name}))
+    assert isinstance(card, Card)
+    return card
+
+
+def entry_of(row: Row) -> Entry:
+    """Return a row that is good for a lexicon as the worker reads it."""
+    entry = decode_entry(encode(row), _CAPS)
+    assert isinstance(entry, Entry)
+    return entry
 
 
 def judged_offline(turns: Sequence[Any], known: Snapshot, settings: WorkerSettings) -> Offline:
@@ -75,7 +84,8 @@ def check_outcomes(world: World, known: Snapshot) -> dict[str, int]:
         result, turn = offline.results[place], by_place[place]
         assert isinstance(result, Accepted), (place, result)
         assert (record.key, record.value) == (result.turn.session_id.encode(), result.value)
-        assert_headers(topics.chat_turns, turn, found, result, known)
+        assert turn.timestamp <= int(found["judged_at"]) + 1_000
+        assert found == expected_headers(topics.chat_turns, turn, found, result, known)
         assert copies.setdefault(found["verdict_id"], (record.key, record.value)) == (record.key, record.value)
         answered.add(place)
     for record in letters:
@@ -91,11 +101,9 @@ def check_outcomes(world: World, known: Snapshot) -> dict[str, int]:
     return {"turns": len(offline.results), "verdicts": len(verdicts), "letters": len(letters)}
 
 
-def assert_headers(topic: str, turn: Any, found: dict[str, str], result: Accepted, known: Snapshot) -> None:
-    """Check all headers of a verdict."""
-    judged_at = int(found["judged_at"])
-    assert turn.timestamp <= judged_at + 1_000
-    assert found == {
+def expected_headers(topic: str, turn: Any, found: dict[str, str], result: Accepted, known: Snapshot) -> dict[str, str]:
+    """Return all headers that a verdict of a turn has; when it was judged is taken from those that were found."""
+    return {
         "verdict_id": verdict_id(topic, turn, found),
         "turn_id": result.turn.turn_id,
         "offset": str(turn.offset),
@@ -106,8 +114,23 @@ def assert_headers(topic: str, turn: Any, found: dict[str, str], result: Accepte
         "profile": known.profile_digest,
         "checks": "1111111111",
         "skipped": ",".join(result.codes),
-        "judged_at": str(judged_at),
+        "judged_at": found["judged_at"],
     }
+
+
+def element_records(elements: Iterable[Element]) -> dict[bytes, bytes]:
+    """Return the changelog records of elements, key and value as design section 6 writes them."""
+    return {
+        encode_compact([each.session_id, each.name, each.offset]): encode_compact(
+            [each.turn_id, each.reply_text, each.time_ms]
+        )
+        for each in elements
+    }
+
+
+def encode_compact(value: Any) -> bytes:
+    """Write JSON without a space."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def changelog_state(records: Iterable[Any]) -> dict[bytes, bytes]:

@@ -9,11 +9,11 @@ import pytest
 
 from schemas.refusal import Reason
 from service.errors import OperatorError
-from service.metrics import Metrics
+from service.logs import OneLine, Seldom
 from service.step import DeadLetter
-from service.stream.batch import Forget, Round, rounds
-from service.stream.logs import OneLine, Seldom
+from service.stream.metrics import Metrics
 from service.stream.outgoing import Source, letter
+from service.stream.rounds import Forget, Round, rounds
 from service.stream.tally import HOUR_MS, Touches, observe
 
 

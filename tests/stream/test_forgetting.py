@@ -13,7 +13,7 @@ from service.review.store.opening import opened, reading, writing
 from service.review.store.queries import Filters
 from service.review.store.tables import POSITIONS
 from stream.offline import changelog_state
-from stream.test_worker import CARD, turn
+from stream.turns import CARD, turn
 from stream.world import Row, wait_for
 from stream.worlds import Make
 

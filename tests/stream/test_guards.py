@@ -15,7 +15,7 @@ from service.stream.guard import WINDOW, FaultLimit, TooManyFaults
 from service.stream.watchdog import Sign, Stalled, Watchdog
 from services import ROOT
 from stream.offline import check_outcomes, snapshot_of
-from stream.test_worker import CARD, turn
+from stream.turns import CARD, turn
 from stream.world import Row, Worker, World, encode, wait_for, world
 from stream.worlds import Make
 

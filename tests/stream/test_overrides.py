@@ -204,6 +204,11 @@ LEANT_ON = (
         "an empty list of partitions means all",
     ),
     Upstream(
+        "aiokafka.consumer.fetcher:FetchResult.getall",
+        "3e717e30de5068d5",
+        "moves the position past marks of transactions, which are no records",
+    ),
+    Upstream(
         "aiokafka.producer.producer:AIOKafkaProducer.send_batch",
         "bf42b0f0c5c0646d",
         "one record batch, acknowledged as one",

@@ -1,12 +1,10 @@
 """TLS, SCRAM and rights on a real Kafka; what logs never hold; and where the worker listens."""
 
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ from service.review.store.opening import opened, reading
 from service.review.store.queries import NO_FILTERS, counts
 from service.settings import KafkaSettings, load_settings
 from stream.offline import check_outcomes, snapshot_of
-from stream.world import Row, World, encode, wait_for, world
+from stream.world import Row, Worker, World, encode, wait_for, world
 from stream.worlds import Make
 
 # Stands in every field of every record that goes in, and in the password.
@@ -103,8 +101,7 @@ def test_the_commands_do_with_the_rights_of_readme(
         assert made.ends(made.settings.topics.chat_turns) == len(sample["turns"]) + 2  # each partition is told
 
 
-NARRATE = (sys.executable, "-P", "-c", "from service.cli import main; main()", "narrate")
-NOBODY = {"TURNJUDGE_LLM_URL": "http://127.0.0.1:1/v1", "TURNJUDGE_LLM_MODEL": "none", "TURNJUDGE_LLM_ATTEMPTS": "1"}
+NOBODY = {"llm_url": "http://127.0.0.1:1/v1", "llm_model": "none", "llm_attempts": "1"}
 
 
 @pytest.mark.needs("kafka")
@@ -112,27 +109,22 @@ def test_a_narrator_with_the_rights_of_readme_narrates_over_tls(
     secured: SecuredBroker, guarded: World, sample: dict[str, list[Row]]
 ) -> None:
     name = f"narrator-{guarded.settings.group}"
-    client = {f"TURNJUDGE_{key.upper()}": value for key, value in secured.user(name, PASSWORD, SCRAM[0]).items()}
-    environment = os.environ | guarded.environment | NOBODY | client
+    client = secured.user(name, PASSWORD, SCRAM[0]) | NOBODY
     guarded.load(sample["cards"], sample["lexicon"])
     guarded.send_turns(sample["turns"])
     worker = guarded.worker()
     guarded.await_records(guarded.settings.topics.turn_verdicts, len(sample["turns"]))
-    refused = subprocess.run(NARRATE, env=environment, capture_output=True, text=True, timeout=60)
-    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), refused.stderr
+    refused = guarded.beside("narrate", **client)
+    assert (refused.wait(60), refused.output.count("\n")) == (2, 1), refused.output
     grant(secured, guarded, name, "narrate")
-    with subprocess.Popen(NARRATE, env=environment, stderr=subprocess.PIPE, text=True) as narrator:
-        try:
-            guarded.await_records(guarded.settings.topics.turn_summaries, len(sample["turns"]))
-            narrator.terminate()
-            said = narrator.communicate(timeout=40)[1]
-        finally:
-            narrator.kill()
-    assert (narrator.returncode, worker.end()) == (0, 0)
-    assert CANARY not in said + refused.stderr
+    narrator = guarded.beside("narrate", **client)
+    guarded.await_records(guarded.settings.topics.turn_summaries, len(sample["turns"]))
+    assert (narrator.end(), worker.end()) == (0, 0)
+    assert CANARY not in narrator.output + refused.output
 
 
-COMMAND = (sys.executable, "-P", "-c", "from service.cli import main; main()")
+def watches(spikes: Worker) -> bool:
+    return "watching" in spikes.output
 
 
 @pytest.mark.needs("kafka")
@@ -141,29 +133,18 @@ def test_a_canary_and_spikes_do_with_the_rights_of_readme(
 ) -> None:
     guarded.load(sample["cards"], sample["lexicon"])
     worker = guarded.worker()
-
-    def client(role: str) -> dict[str, str]:
-        given = secured.user(f"{role}-{guarded.settings.group}", PASSWORD, SCRAM[0])
-        return os.environ | guarded.environment | {f"TURNJUDGE_{key.upper()}": value for key, value in given.items()}
-
-    for role in ("canary", "spikes"):
-        environment = client(role)
-        arguments = [*COMMAND, role, *(("--once",) if role == "canary" else ())]
-        refused = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=90)
-        assert refused.returncode != 0
-        assert "Traceback" not in refused.stderr
-        grant(secured, guarded, f"{role}-{guarded.settings.group}", role)
-        with subprocess.Popen(arguments, env=environment, stderr=subprocess.PIPE, text=True) as running:
-            try:
-                if role == "spikes":
-                    assert running.stderr is not None
-                    assert "watching" in running.stderr.readline()
-                    running.terminate()
-                said = running.communicate(timeout=90)[1]
-            finally:
-                running.kill()
-        assert running.returncode == 0, said
-        assert CANARY not in said + refused.stderr
+    for role, arguments in (("canary", ["--once"]), ("spikes", [])):
+        name = f"{role}-{guarded.settings.group}"
+        client = secured.user(name, PASSWORD, SCRAM[0])
+        refused = guarded.beside(role, *arguments, **client)
+        assert refused.wait(90) != 0
+        assert "Traceback" not in refused.output
+        grant(secured, guarded, name, role)
+        running = guarded.beside(role, *arguments, **client)
+        if role == "spikes":
+            wait_for("it watches", partial(watches, running))
+        assert (running.end() if role == "spikes" else running.wait(90)) == 0, running.output
+        assert CANARY not in running.output + refused.output
     assert worker.end() == 0
 
 

@@ -10,8 +10,15 @@ from typing import Any
 import pytest
 
 from generate import make_bench_turns, make_cards, make_lexicon, make_turns
-from schemas.refusal import Reason
-from stream.offline import changelog_state, check_outcomes, judged_offline, snapshot_of
+from stream.offline import (
+    changelog_state,
+    check_outcomes,
+    element_records,
+    encode_compact,
+    judged_offline,
+    snapshot_of,
+)
+from stream.turns import BAD, CARD, turn
 from stream.world import Row, World, encode, headers, wait_for, world
 from stream.worlds import Make
 
@@ -27,13 +34,7 @@ def check_state(world: World, cards: list[Row], lexicon: list[Row]) -> None:
     """Check that the changelog holds exactly the elements of all turns."""
     turns = world.read(world.settings.topics.chat_turns)
     offline = judged_offline(turns, snapshot_of(cards, lexicon), world.settings)
-    expected = {
-        encode_compact([each.session_id, each.name, each.offset]): encode_compact(
-            [each.turn_id, each.reply_text, each.time_ms]
-        )
-        for elements in offline.elements.values()
-        for each in elements
-    }
+    expected = element_records(each for elements in offline.elements.values() for each in elements)
     assert changelog_state(world.read(world.settings.topics.changelog)) == expected
 
 
@@ -41,10 +42,6 @@ def outcomes(world: World) -> int:
     """Return how many verdicts and dead letters there are."""
     topics = world.settings.topics
     return world.ends(topics.turn_verdicts) + world.ends(topics.turn_dead_letters)
-
-
-def encode_compact(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def rows(path: Path) -> list[Row]:
@@ -175,55 +172,6 @@ def test_workers_that_join_and_leave_share_the_work(make_world: Make) -> None:
     assert counts == {"turns": len(turns), "verdicts": len(turns), "letters": 0}  # a clean end repeats nothing
     check_state(world, cards, lexicon)
     assert second.end() == 0
-
-
-CARD: Row = {
-    "character_id": "CHR-1",
-    "honorific_rule": "반말",
-    "first_person": "나",
-    "canon_entities": ["하람"],
-    "forbidden_topics": ["내기"],
-    "entity_roles": [{"role": "동생", "entity": "하람"}],
-}
-
-
-def turn(number: int, **changes: Any) -> Row:
-    row = {
-        "turn_id": f"T-{number:04d}",
-        "session_id": "S-1",
-        "character_id": "CHR-1",
-        "model_id": "model-a",
-        "user_message": "안녕?",
-        "reply_text": "그래, 나 왔어.",
-        "first_person": "나",
-        "named_entities": [],
-        "user_asked_recall": False,
-    }
-    return {**row, **changes}
-
-
-def deep(depth: int) -> bytes:
-    return b'{"turn_id":' + b"[" * depth + b"]" * depth + b"}"
-
-
-BAD: list[tuple[str, bytes | None, Reason | None]] = [
-    ("bad UTF-8", encode(turn(900)).replace("그래".encode(), b"\xff\xfe"), Reason.MALFORMED),
-    ("bad JSON", encode(turn(901))[:-1], Reason.MALFORMED),
-    ("empty", b"", Reason.MALFORMED),
-    ("NaN", b'{"turn_id": NaN}', Reason.MALFORMED),
-    ("nesting", deep(100_000), Reason.MALFORMED),
-    ("lone surrogate", encode(turn(902))[:-1] + b', "x": "\\ud800"}', Reason.MALFORMED),
-    ("byte order mark", b"\xef\xbb\xbf" + encode(turn(903)), Reason.MALFORMED),
-    ("5,000 digits", encode(turn(904))[:-1] + b', "x": ' + b"9" * 5_000 + b"}", None),
-    ("5,000 digits as an id", b'{"turn_id": ' + b"9" * 5_000 + b"}", Reason.SCHEMA_INVALID),
-    ("2 MB", encode(turn(905, reply_text="가" * 700_000)), Reason.TOO_LARGE),
-    ("too many names", encode(turn(906, named_entities=["가"] * 257)), Reason.TOO_LARGE),
-    ("no object", b"[]", Reason.SCHEMA_INVALID),
-    ("wrong types", encode(turn(907, user_asked_recall="true", turn_id=1)), Reason.SCHEMA_INVALID),
-    ("unknown character", encode(turn(908, character_id="CHR-none")), Reason.UNKNOWN_CHARACTER),
-    ("equal keys", encode(turn(909))[:-1] + b', "turn_id": "T-last"}', None),
-    ("null", None, None),
-]
 
 
 def test_bad_records_become_dead_letters_and_their_neighbours_are_judged(make_world: Make) -> None:

@@ -18,8 +18,10 @@ from typing import IO, Any, NamedTuple, TypeVar
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
+from files.commands import MAIN
 from generate import nfc
-from service.settings import KafkaSettings, WorkerSettings, load_settings
+from service.settings import KafkaSettings, load_settings
+from service.stream.settings import WorkerSettings
 from service.stream.topics import create_topics
 from services import ROOT
 
@@ -28,7 +30,6 @@ Row = dict[str, Any]
 
 _WAIT_S = 40.0
 _POLL_S = 0.02
-_MAIN = "from service.cli import main; main()"
 
 
 def wait_for(what: str, found: Callable[[], T | None], seconds: float = _WAIT_S) -> T:
@@ -58,7 +59,7 @@ class Worker:
 
     def __init__(self, environment: Mapping[str, str], arguments: Sequence[str] = (), command: str = "worker") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _MAIN, command, *arguments],
+            [sys.executable, "-P", "-c", MAIN, command, *arguments],
             cwd=ROOT,
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,

@@ -8,8 +8,7 @@ name.
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from threading import Event, Thread
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +16,6 @@ from kafka import KafkaConsumer, TopicPartition
 from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from service.connection import client_options, reaching
 from service.errors import OperatorError
 from service.review.loading.records import (
     Terms,
@@ -34,7 +32,7 @@ from service.review.store.batch import Batch, CardChange, Judged, Letter, Refuse
 from service.review.store.opening import reading, writing
 from service.review.store.tables import POSITIONS
 from service.review.store.writing import write
-from service.scan import partitions
+from service.scan import partitions, reader
 from service.settings import KafkaSettings
 
 logger = logging.getLogger(__name__)
@@ -45,7 +43,6 @@ _CALL_MS: Final = 5_000
 _RETRY_S: Final = 1.0
 _CHECK_S: Final = 3.0
 _SPIKES_S: Final = 20.0
-_CLOSE_MS: Final = 500
 _FETCH_BYTES: Final = 1024 * 1024
 STOP_DEADLINE_S: Final = 10.0
 
@@ -125,7 +122,10 @@ class Follower:
     def _follow(self) -> None:
         """Read from what the database says until the end, or an error, or until spikes have a topic at last."""
         names = self._settings.topics
-        with _consumer(self._settings) as consumer, _consumer(self._settings) as beside:
+        with (
+            reader(self._settings, fetch_bytes=_FETCH_BYTES) as consumer,
+            reader(self._settings, fetch_bytes=_FETCH_BYTES) as beside,
+        ):
             topics = [*self._needed, names.topic_lexicon]
             if names.topic_spikes in consumer.topics():
                 topics.append(names.topic_spikes)
@@ -267,21 +267,3 @@ class Follower:
             raise Stopped
         with writing(self._engine) as connection:
             write(connection, batch)
-
-
-@contextmanager
-def _consumer(settings: KafkaSettings) -> Iterator[KafkaConsumer]:
-    with reaching(settings):
-        consumer = KafkaConsumer(
-            **client_options(settings),
-            group_id=None,
-            enable_auto_commit=False,
-            auto_offset_reset="earliest",
-            allow_auto_create_topics=False,
-            isolation_level="read_committed",
-            max_partition_fetch_bytes=_FETCH_BYTES,
-        )
-        try:
-            yield consumer
-        finally:
-            consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)

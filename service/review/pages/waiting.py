@@ -1,13 +1,13 @@
 """What waits in the review queues: for the menu, and for Prometheus (design section 11)."""
 
-from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from types import SimpleNamespace
+
 from sqlalchemy import Engine
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.metrics import Job, built, of_job
+from service.metrics import PAGE, exposition, registered
 from service.review.pages.desk import Desk
 from service.review.store import samples
 from service.review.store.opening import reading
@@ -23,10 +23,11 @@ def metrics(desk: Desk, request: Request, form: FormData) -> Response:
     """Tell Prometheus what waits for an answer, as the database has it."""
     with reading(desk.engine) as connection:
         pending = samples.pending(connection)
-    registry = CollectorRegistry(auto_describe=True)
-    gauges = {each.attribute: built(each, registry) for each in of_job(Job.PAGE)}
+    gauges = SimpleNamespace()
+    registry = registered(PAGE, gauges)
     for queue, found in pending.items():
-        gauges["review_pending"].labels(queue.value).set(found.items)
+        gauges.review_pending.labels(queue.value).set(found.items)
     oldest_ms = min((found.oldest_ms for found in pending.values() if found.items), default=0)
-    gauges["review_oldest_pending_timestamp_seconds"].set(oldest_ms / 1000)
-    return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+    gauges.review_oldest_pending_timestamp_seconds.set(oldest_ms / 1000)
+    content, media_type = exposition(registry)
+    return Response(content, media_type=media_type)

@@ -96,7 +96,7 @@ def test_a_port_that_is_taken_is_one_line(tmp_path: Path, capsys: pytest.Capture
         port = taken.getsockname()[1]
         assert run(["page", "--port", str(port), "--db", f"sqlite:///{tmp_path / 'page.db'}"]) == 2
     said = capsys.readouterr().err
-    assert f"TURNJUDGE_PAGE_HOST: expected an address and a port ({port}) that are free here" in said
+    assert f"TURNJUDGE_PAGE_HOST, TURNJUDGE_PAGE_PORT: expected a free address, got 127.0.0.1:{port} (" in said
     assert said.count("\n") == 1
 
 

@@ -202,7 +202,7 @@ def test_a_form_that_is_none_is_said_in_words(local: TestClient) -> None:
 def test_a_fault_of_ours_is_a_page_and_a_line_without_its_message(
     local: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from service.stream.logs import OneLine
+    from service.logs import OneLine
 
     def fail(*given: object) -> None:
         raise RuntimeError("선거 얘기가 담긴 답장")

@@ -1,4 +1,4 @@
-"""Logs of the worker: one line a record, the engine's repetitions held back, and no record's content at any level."""
+"""Logs of what runs on and on: one line a record, the libraries' repetitions held back, and no record's content."""
 
 import logging
 import sys
@@ -10,8 +10,6 @@ from service.errors import OperatorError
 
 # For the classes that stand in for Faust's: what it says through them is its own talk.
 ENGINE: Final = logging.getLogger("faust.worker")
-
-
 _EVERY_S: Final = 30.0
 _MAX_KNOWN: Final = 1_000
 # At DEBUG the clients print requests with the records inside, at INFO Faust prints tables of partitions.
