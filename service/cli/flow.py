@@ -39,21 +39,6 @@ class Flow(NamedTuple):
         return 1 if self.model is None else -(-self.model.llm_concurrency // self.ballot.asked)
 
 
-class _Votes(click.ParamType):
-    """`K/N`, or `N` for more than half of N."""
-
-    name = "votes"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Ballot:
-        """Read what was given."""
-        found = _BALLOT.fullmatch(str(value))
-        least, count = (int(found[1] or 1), int(found[2])) if found else (1, 0)
-        if found is None or least > count or count > MOST_VOTES:
-            self.fail(f"expected N or K/N, with K from 1 to N and N at most {MOST_VOTES}", param, ctx)
-        return Ballot(Quorum(least, count) if found[1] else MAJORITY, count, found[0])
-
-
-_ONE_VOTE: Final = Ballot(MAJORITY, 1, "1")
 _OPTIONS: Final = (
     click.option(
         "--flow-answers",
@@ -67,7 +52,6 @@ _OPTIONS: Final = (
     ),
     click.option(
         "--votes",
-        type=_Votes(),
         metavar="K/N",
         help="Ask the model N times a step, of which K must pass it; N alone is more than half of N. Of fewer votes "
         f"that count, no smaller share. 1 if not given, {MOST_VOTES} at most. Votes differ only at a temperature "
@@ -86,7 +70,7 @@ def judging_flows(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def wrapped(
-        *, flow_answers: str | None, flow_model: bool, votes: Ballot | None, save_answers: str | None, **rest: Any
+        *, flow_answers: str | None, flow_model: bool, votes: str | None, save_answers: str | None, **rest: Any
     ) -> Any:
         return command(flow=_flow(flow_answers, flow_model, votes, save_answers), **rest)
 
@@ -95,7 +79,7 @@ def judging_flows(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def _flow(answers: str | None, asks_model: bool, votes: Ballot | None, save: str | None) -> Flow:
+def _flow(answers: str | None, asks_model: bool, votes: str | None, save: str | None) -> Flow:
     """Hold the options against each other; settings of a model are read only where one is asked.
 
     Raises:
@@ -109,4 +93,14 @@ def _flow(answers: str | None, asks_model: bool, votes: Ballot | None, save: str
         raise OperatorError("--save-answers: expected --flow-model with it")
     if save == STDIN:
         raise OperatorError("--save-answers: expected a file, since the report has stdout")
-    return Flow(answers, load_settings(LlmSettings) if asks_model else None, votes or _ONE_VOTE, save)
+    ballot = _ballot("1" if votes is None else votes)
+    return Flow(answers, load_settings(LlmSettings) if asks_model else None, ballot, save)
+
+
+def _ballot(given: str) -> Ballot:
+    """Read `K/N`, or `N` for more than half of N."""
+    found = _BALLOT.fullmatch(given)
+    least, count = (int(found[1] or 1), int(found[2])) if found else (1, 0)
+    if found is None or least > count or count > MOST_VOTES:
+        raise OperatorError(f"--votes: expected N or K/N, with K from 1 to N and N at most {MOST_VOTES}")
+    return Ballot(Quorum(least, count) if found[1] else MAJORITY, count, given)
