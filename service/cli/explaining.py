@@ -8,7 +8,8 @@ import orjson
 
 from rules.working import State
 from schemas.witness import Told, Way
-from service.cli.judging import Against, refuse_same, tracked, with_against
+from service.cli.judging import Against, refuse_same, with_against
+from service.cli.progress import Progress
 from service.errors import OperatorError
 from service.files.explained import Line, Wanted, explain_turns
 from service.files.readers import turn_file
@@ -68,7 +69,7 @@ def explain(turns: str, turn_id: str, session: str | None, against: Against, for
     found = judged = 0
     with turn_file(turns, against.caps) as source:
         wanted, known = Wanted(turn_id, session), reference.sources.snapshot()
-        for line in explain_turns(source, wanted, known, against.caps, against.order, tracked):
+        for line in explain_turns(source, wanted, known, against.caps, against.order, Progress().track):
             found += 1
             judged += isinstance(line.answer, Explained)
             show(source.name, line)

@@ -15,16 +15,16 @@ from rules.verify import ITEMS
 from schemas.turn import Turn
 from service.cli.narrating import wanted_model, write_summaries
 from service.cli.options import CAPS, PROFILE_FILE, Option, order_option, profile_option
+from service.cli.progress import Progress
 from service.decode import Caps
 from service.errors import OperatorError
 from service.files.judging import Judge, Judging, Order, Tally, judge_file
-from service.files.readers import STDIN, RawRow, Refused, opened, shown, turn_file
+from service.files.readers import STDIN, Refused, opened, shown, turn_file
 from service.files.reference import Reference, Sources, read_reference
 from service.files.sharing import shared
 from service.files.verifying import Checked, Failed, Finding, verify_file
 from service.files.writing import written
 
-_STEP_ROWS: Final = 1000
 _MAX_JOBS: Final = 64
 _OPTIONS: Final[tuple[Option, ...]] = (
     click.option("--cards", required=True, metavar="FILE", help="Cards, JSONL or CSV."),
@@ -127,7 +127,7 @@ def _judge(turns: str, against: Against, out: str | None, rejects: str | None, j
             reject(refused, None)
         # What is loaded stays for the whole run, so the collector need not walk it again and again.
         gc.freeze()
-        tally = judge_file(source, judging, against.order, result.write, reject, tracked)
+        tally = judge_file(source, judging, against.order, result.write, reject, Progress().track)
     tally.refused.update(refused.refusal.reason for refused in reference.refused)
     return tally
 
@@ -178,24 +178,6 @@ def _summary(tally: Tally) -> str:
     return f"{judged}, {tally.refused.total():,} rows without a verdict ({reasons})"
 
 
-def tracked(what: str, rows: Iterator[RawRow]) -> Iterator[RawRow]:
-    """Show on a terminal how many rows have gone through; hand them through untouched elsewhere."""
-    return _shown_rows(what, rows) if sys.stderr.isatty() else rows
-
-
-def _shown_rows(what: str, rows: Iterator[RawRow]) -> Iterator[RawRow]:
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description} {task.completed:,.0f} rows"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=None)
-        for number, row in enumerate(rows, start=1):
-            yield row
-            if number % _STEP_ROWS == 0:
-                progress.update(task, completed=number)
-
-
 @click.command()
 @click.argument("verdicts")
 @click.option("--turns", required=True, metavar="FILE", help="The turns that were judged, JSONL or CSV.")
@@ -227,7 +209,7 @@ def verify(verdicts: str, turns: str, against: Against, form: str) -> None:
             against.caps,
             against.order,
             lambda finding: report(shown(verdicts), finding),
-            tracked,
+            Progress().track,
         )
     (_say_checked if form == "table" else _print_checked)(checked)
     if not checked.is_good:
