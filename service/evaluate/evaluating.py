@@ -8,9 +8,10 @@ from service.evaluate.agreement import BROKEN, Agreement, agreement, change
 from service.evaluate.evaluation_cases import cases, facets
 from service.evaluate.evaluation_tables import tables
 from service.evaluate.gold import ENOUGH_TURNS, WORDS, Gold
-from service.evaluate.judging import Identity, Judged, Unread
-from service.evaluate.report.value import Fact, Figure, Gate, Kind, Notice, Report, Word, worst
+from service.evaluate.judging import Identity, Judged
+from service.evaluate.report.value import Fact, Figure, Gate, Kind, Notice, Report, Word, result
 from service.evaluate.statistics import Resampling
+from service.files.readers import Refused
 
 
 class Bars(NamedTuple):
@@ -28,7 +29,7 @@ class Evaluation(NamedTuple):
     """
 
     gold: Gold
-    rows: Iterable[Judged | Unread]
+    rows: Iterable[Judged | Refused]
     before: dict[Identity, str] | None
     bars: Bars
     resampling: Resampling
@@ -41,13 +42,10 @@ def evaluate(run: Evaluation) -> Report:
     found = agreement(run.gold, run.rows)
     gates = tuple(_gates(found, run))
     found_cases = tuple(cases(found, run.gold, run.before))
-    words = [gate.word for gate in gates] + [Word.ERROR for case in found_cases if case.word is Word.ERROR]
-    if not found.pairs:
-        words.append(Word.ERROR)
     return Report(
         command="evaluate",
         title="판정 일치",
-        word=worst([Word.PASS, *words]),
+        word=result(gates, found_cases, is_empty=not found.pairs),
         case_title="정답 회차",
         facets=facets(run.before),
         gates=gates,
