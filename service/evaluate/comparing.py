@@ -109,15 +109,11 @@ def _pair_test(judged: list[Prompt], models: tuple[str, ...], outcome: str, firs
 
 
 def _gates(judged: list[Prompt], tests: list[PairTest], run: Comparison) -> Iterator[Gate]:
-    if run.max_mismatch is not None:
+    if (most := run.max_mismatch) is not None:
         for place, model in enumerate(run.pairing.models):
-            mismatched, of = sum(shows(prompt.words[place], ANY) for prompt in judged), len(judged)
-            title = f"{model}의 어긋남 {run.max_mismatch * 100:g}% 이하"
-            if not of:
-                yield Gate("max_mismatch", title, Word.ERROR, "견줄 수 있는 프롬프트가 없습니다")
-            else:
-                word = Word.PASS if mismatched / of <= run.max_mismatch else Word.FAIL
-                yield Gate("max_mismatch", title, word, f"{mismatched / of:.1%} ({mismatched:,}/{of:,})")
+            mismatched = sum(shows(prompt.words[place], ANY) for prompt in judged)
+            title, nothing = f"{model}의 어긋남 {most * 100:g}% 이하", "견줄 수 있는 프롬프트가 없습니다"
+            yield parts.share_gate("max_mismatch", title, mismatched, len(judged), lambda share: share <= most, nothing)
     for test in tests if run.candidate is not None else ():
         if test.outcome == ANY and run.candidate in (test.first, test.second):
             yield _candidate_gate(test, run.candidate, bool(judged))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from service.evaluate import statistics
+from service.evaluate import parts, statistics
 from service.evaluate.agreement import BROKEN, Agreement, agreement, change
 from service.evaluate.evaluation_cases import cases, facets
 from service.evaluate.evaluation_tables import tables
@@ -59,13 +59,9 @@ def evaluate(run: Evaluation) -> Report:
 
 def _gates(found: Agreement, run: Evaluation) -> Iterator[Gate]:
     agreeing, of, bars = found.agreeing, len(found.pairs), run.bars
-    if bars.min_agreement is not None:
-        title = f"판정 일치 {bars.min_agreement * 100:g}% 이상"
-        if not of:
-            yield Gate("min_agreement", title, Word.ERROR, "견줄 수 있는 회차가 없습니다")
-        else:
-            word = Word.PASS if agreeing / of >= bars.min_agreement else Word.FAIL
-            yield Gate("min_agreement", title, word, f"{agreeing / of:.1%} ({agreeing:,}/{of:,})")
+    if (least := bars.min_agreement) is not None:
+        title, nothing = f"판정 일치 {least * 100:g}% 이상", "견줄 수 있는 회차가 없습니다"
+        yield parts.share_gate("min_agreement", title, agreeing, of, lambda share: share >= least, nothing)
     if bars.min_turns is not None:
         word = Word.PASS if of >= bars.min_turns else Word.FAIL
         yield Gate("min_turns", f"견준 회차 {bars.min_turns:,} 이상", word, f"{of:,}회차")

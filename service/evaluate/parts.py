@@ -1,11 +1,12 @@
 """Parts of which the reports on verdicts are made: a verdict's texts, evidence and facts; rows that were refused."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from schemas.refusal import Refusal
 from service.evaluate.judging import OURS, Judged, Record
-from service.evaluate.report.value import Column, Fact, Kind, Mark, Table, Text
+from service.evaluate.report.showing import shown
+from service.evaluate.report.value import Column, Estimate, Fact, Gate, Kind, Mark, Table, Text, Word
 from service.files.readers import Refused
 
 # What a turn, or a row about one, is known by.
@@ -43,6 +44,14 @@ def refused(rows: Iterable[Refused]) -> Table:
     columns = (Column("file", "파일"), TURN_COLUMNS[-1], Column("reason", "까닭"), Column("detail", "기대한 것"))
     cells = tuple((row.file, row.line, row.refusal.reason, row.refusal.detail) for row in rows)
     return Table("refused", "거절된 줄", columns, cells, folded=True)
+
+
+def share_gate(key: str, title: str, hits: int, of: int, holds: Callable[[float], bool], nothing: str) -> Gate:
+    """Return the gate of a bar that a share is held to; of nothing it is an ERROR, with `nothing` as its message."""
+    if not of:
+        return Gate(key, title, Word.ERROR, nothing)
+    word = Word.PASS if holds(hits / of) else Word.FAIL
+    return Gate(key, title, word, shown(Estimate(hits / of, hits=hits, of=of), Kind.SHARE))
 
 
 def texts(judged: Judged) -> tuple[Text, ...]:
