@@ -1,3 +1,3 @@
 """An endpoint for each test."""
 
-from llm.endpoint import endpoint as endpoint
+from llm.asking import endpoint as endpoint

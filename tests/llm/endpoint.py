@@ -9,8 +9,6 @@ from socket import SHUT_RDWR, socket
 from ssl import SSLContext
 from typing import Any, NamedTuple
 
-import pytest
-
 Body = dict[str, Any]
 LONG_S = 600.0  # a delay that only the end of the endpoint ends
 
@@ -173,13 +171,6 @@ def listening(tls: SSLContext | None = None) -> Iterator[Endpoint]:
         yield endpoint
     finally:
         endpoint.down()
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    """A chat endpoint on loopback that ends with the test."""
-    with listening() as opened:
-        yield opened
 
 
 class _Server(ThreadingHTTPServer):

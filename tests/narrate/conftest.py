@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from brokers import KafkaBroker
-from llm.endpoint import endpoint as endpoint
+from llm.asking import endpoint as endpoint
 from stream.worlds import Make, worlds
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from llm.endpoint import endpoint as endpoint
+from llm.asking import endpoint as endpoint
 from oracle_spec.desk import Files
 
 
