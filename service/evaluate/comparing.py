@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 from schemas.refusal import Refusal
 from schemas.verdict import VerdictWord
 from service.evaluate import statistics, verdict_parts
-from service.evaluate.judging import Record
 from service.evaluate.prompts import BY_ID, Pairing, Prompt
 from service.evaluate.report.showing import one_line, shortened
 from service.evaluate.report.value import (
@@ -27,6 +26,7 @@ from service.evaluate.report.value import (
     Word,
     worst,
 )
+from service.files.verdicts import Record
 
 KEPT: Final = VerdictWord.KEPT.value
 # In the order of precedence; the first row is any of them.

@@ -1,27 +1,24 @@
 """Turns and their verdicts for an evaluation: judged here by the worker's own step, or read from a file of verdicts."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
-from schemas.element import Namings, Position
+from schemas.element import Namings
 from schemas.refusal import Reason, Refusal
 from schemas.turn import Turn
 from schemas.validate import VERDICT
 from schemas.verdict import IDENTITY_KEYS
-from service.decode import Caps, Malformed, parse
-from service.files.judging import WHOLE_FILE, Order, Track, earliest_namings
-from service.files.lines import lines
-from service.files.readers import RawRow, Refused, TurnFile, opened, shown
+from service.decode import Caps
+from service.files.judging import Order, Track, earliest_namings
+from service.files.readers import Refused, TurnFile, opened, shown
+from service.files.verdicts import Record, verdict_rows
 from service.snapshot import Snapshot
 from service.step import Accepted, DeadLetter, step, store
 
-Record = dict[str, Any]
 # turn_id, session_id, character_id, model_id
 Identity = tuple[str, str, str, str]
-# Reasons that are ours, not the sender's: the judge itself erred.
-OURS: Final = frozenset({Reason.RULE_FAILED, Reason.UNVERIFIED})
 
 
 class Judged(NamedTuple):
@@ -60,8 +57,7 @@ def judged_turns(
         if isinstance(value, Refusal):
             yield Unread(Refused(turns.name, line, value))
             continue
-        position = Position(line, 0, None) if by_arrival else WHOLE_FILE
-        outcomes = [step(value, position, sessions, snapshot, caps) for snapshot in snapshots]
+        outcomes = [step(value, order.position(line), sessions, snapshot, caps) for snapshot in snapshots]
         if by_arrival:
             store(sessions, outcomes[0].elements)
         results = [outcome.result for outcome in outcomes]
@@ -90,18 +86,13 @@ def read_verdicts(path: str, caps: Caps, track: Track) -> list[Judged | Unread]:
         OperatorError: the file is missing or cannot be read.
     """
     with opened(path, again=False) as file:
-        rows: Iterator[RawRow] = lines(file, 6 * caps.max_record_bytes + 64 * 1024)
-        return [_verdict(shown(path), line, value) for line, value in track("reading", rows)]
+        rows = verdict_rows(file, caps, track, "reading")
+        return [_verdict(shown(path), line, record) for line, record in rows]
 
 
-def _verdict(name: str, line: int, value: bytes | Refusal) -> Judged | Unread:
-    if isinstance(value, Refusal):
-        return Unread(Refused(name, line, value))
-    try:
-        record = parse(value)
-    except Malformed as error:
-        refusal = Refusal(Reason.MALFORMED, f"record: expected JSON by RFC 8259 ({error})")
-        return Unread(Refused(name, line, refusal))
+def _verdict(name: str, line: int, record: Record | Refusal) -> Judged | Unread:
+    if isinstance(record, Refusal):
+        return Unread(Refused(name, line, record))
     if not VERDICT.is_valid(record):
         detail = "; ".join(str(problem) for problem in VERDICT.problems(record))
         return Unread(Refused(name, line, Refusal(Reason.SCHEMA_INVALID, detail)))

@@ -2,9 +2,10 @@
 
 from typing import Any, Final
 
-from schemas.refusal import Refusal
-from service.evaluate.judging import OURS, Judged, Record
+from schemas.refusal import OURS, Refusal
+from service.evaluate.judging import Judged
 from service.evaluate.report.value import Column, Fact, Mark, Table, Text
+from service.files.verdicts import Record
 
 _EVIDENCE: Final = (Column("source", "source"), Column("field", "field"), Column("value", "value"))
 
