@@ -194,10 +194,13 @@ def test_cards_are_only_removed_when_they_are_replaced(line: Line, tmp_path: Pat
     assert line.held(topic).keys() == {b"c-1"}
 
 
-def test_a_refused_card_is_reported_and_the_rest_is_published(line: Line, tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [(), ("--replace", "--yes")])
+def test_a_refused_card_is_reported_and_the_rest_is_published(
+    line: Line, tmp_path: Path, more: tuple[str, ...]
+) -> None:
     line.run("load", "cards", jsonl(tmp_path / "old.jsonl", [CARD]))
     file = jsonl(tmp_path / "new.jsonl", [CARD | {"honorific_rule": TEXT}, CARD | {"character_id": "c-2"}])
-    ran = line.run("load", "cards", file, "--replace", "--yes")
+    ran = line.run("load", "cards", file, *more)
     assert (ran.code, ran.out) == (1, b"")
     assert f"{file}:1: schema_invalid: honorific_rule: expected one of 반말, 존댓말\n" in ran.err
     assert TEXT not in ran.err

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 import orjson
 
+from service.cli.options import PROFILE_FILE, format_option
 from service.cli.progress import waiting
-from service.cli.workshop import profile_file
 from service.files.writing import written
 from service.profiles import read_extended
 from service.workshop.accuracy_sets import FILES, Half
@@ -29,10 +29,8 @@ from service.workshop.accuracy_sets import FILES, Half
 )
 @click.option("--seed", default=1, show_default=True, help="Draws the replies that are joined of two rows.")
 @click.option("--errors", metavar="FILE", help="Where the single errors go, as JSONL with their texts.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How it is shown."
-)
-@profile_file
+@format_option("text", "json")
+@PROFILE_FILE
 def accuracy(data: Path, half: str, seed: int, errors: str | None, form: str, profile_file: Path | None) -> None:
     """Measure the profiles seed and extended on public Korean text: speech, stresses, terms.
 

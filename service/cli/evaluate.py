@@ -15,11 +15,11 @@ from service.cli.sources import (
     file_facts,
     judged_rows,
     marked_turns,
-    shown_name,
     with_sources,
 )
 from service.errors import OperatorError
 from service.evaluate.report.value import Fact, Report
+from service.files.readers import shown
 
 
 @click.command()
@@ -106,7 +106,7 @@ def compare_models(
             raise OperatorError(f"no turn is by the model {name}; there are {', '.join(sorted(pairing.seen))}")
     if candidate and candidate not in pairing.models:
         raise OperatorError(f"--candidate: expected one of the models compared, {', '.join(pairing.models)}")
-    return compare(Comparison(pairing, shown_name(turns), max_mismatch, candidate, settings, refused))
+    return compare(Comparison(pairing, shown(turns), max_mismatch, candidate, settings, refused))
 
 
 @click.command()
@@ -170,7 +170,7 @@ def what_if(
         raise OperatorError("--verdicts: expected --baseline with it, and no change")
     marked = marked_turns(gold, sources.caps) if gold is not None else None
     with both_sides_of(sources, verdicts, profile, changes, baseline) as (rows, settings, refused):
-        said = changes.said() or (f"판정 파일 {shown_name(baseline)}에서 {shown_name(verdicts or sources.turns)}로",)
+        name = shown(verdicts or sources.turns or "")
+        said = changes.said() or (f"판정 파일 {shown(baseline or '')}에서 {name}로",)
         files = file_facts(("gold", "정답", gold), ("baseline", "지난 판정", baseline))
-        name = shown_name(verdicts or sources.turns)
         return changed(Change(rows, said, name, marked, fail_on, (*files, *settings), refused))

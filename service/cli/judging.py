@@ -4,7 +4,6 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import wraps
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -13,8 +12,9 @@ import orjson
 
 from rules.verify import ITEMS
 from schemas.turn import Turn
+from service.cli.inputs import is_same, refuse_same
 from service.cli.narrating import wanted_model, write_summaries
-from service.cli.options import CAPS, PROFILE_FILE, Option, order_option, profile_option
+from service.cli.options import CAPS, PROFILE_FILE, Option, format_option, gathered, order_option, profile_option
 from service.cli.progress import Progress
 from service.decode import Caps
 from service.errors import OperatorError
@@ -57,28 +57,20 @@ class Against(NamedTuple):
         return read_reference(self.cards, self.lexicon, self.profile, self.caps, profile_file=self.profile_file)
 
 
-def with_against(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the shared options, as one argument `against`."""
+def _against(
+    cards: str,
+    lexicon: str,
+    order: str,
+    profile: str,
+    profile_file: Path | None,
+    max_record_bytes: int,
+    max_names: int,
+) -> Against:
+    return Against(cards, lexicon, Order(order), profile, profile_file, Caps(max_record_bytes, max_names))
 
-    @wraps(command)
-    def wrapped(
-        *,
-        cards: str,
-        lexicon: str,
-        order: str,
-        profile: str,
-        profile_file: Path | None,
-        max_record_bytes: int,
-        max_names: int,
-        **rest: Any,
-    ) -> None:
-        against = Against(cards, lexicon, Order(order), profile, profile_file, Caps(max_record_bytes, max_names))
-        command(against=against, **rest)
 
-    taking: Callable[..., None] = wrapped
-    for option in reversed(_OPTIONS):
-        taking = option(taking)
-    return taking
+# Gives a command the shared options, as one argument `against`.
+with_against: Final = gathered("against", _OPTIONS, _against)
 
 
 @click.command()
@@ -105,7 +97,9 @@ def judge(turns: str, against: Against, out: str | None, rejects: str | None, su
     Writes one verdict a line, in the order of the turns, and nothing else. A row that is refused, or whose character
     has no card, is reported as file:line: reason: field: expectation; the rest is judged, and the exit code is 1.
     """
-    refuse_same((turns, against.cards, against.lexicon), (out, rejects))
+    refuse_same(turns, against.cards, against.lexicon)
+    if is_same(out or STDIN, rejects):
+        raise OperatorError("--out and --rejects: expected two files")
     model = None if summaries is None else wanted_model(summaries, out, rejects)
     tally = _judge(turns, against, out, rejects, jobs)
     if rejects is not None or sys.stderr.isatty():
@@ -141,15 +135,6 @@ def _judging(sources: Sources, against: Against, jobs: int) -> Iterator[Judging]
             yield judging
 
 
-def refuse_same(inputs: tuple[str, ...], results: tuple[str | None, ...] = (None, None)) -> None:
-    """Refuse to read two files from stdin, or to write two into one."""
-    if inputs.count(STDIN) > 1:
-        raise OperatorError("only one file can be read from stdin")
-    out, rejects = results
-    if (out is not None and out == rejects) or (out, rejects) == (None, STDIN):
-        raise OperatorError("--out and --rejects: expected two files")
-
-
 def _say_reject(refused: Refused, turn: Turn | None) -> None:
     click.echo(str(refused), err=True)
 
@@ -182,21 +167,14 @@ def _summary(tally: Tally) -> str:
 @click.argument("verdicts")
 @click.option("--turns", required=True, metavar="FILE", help="The turns that were judged, JSONL or CSV.")
 @with_against
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "jsonl"]),
-    default="table",
-    show_default=True,
-    help="How it is shown.",
-)
+@format_option("table", "jsonl")
 def verify(verdicts: str, turns: str, against: Against, form: str) -> None:
     """Check VERDICTS, a file of verdicts as judge writes it, against the turns they were given for, by the ten items.
 
     A verdict belongs to the turn with its turn_id, session_id, character_id and model_id. Every miss is named as
     file:line: item, field and expectation. The exit code is 1 when a verdict misses an item or a line is no verdict.
     """
-    refuse_same((verdicts, turns, against.cards, against.lexicon))
+    refuse_same(verdicts, turns, against.cards, against.lexicon)
     reference = against.read()
     report = _say_finding if form == "table" else _print_finding
     for refused in reference.refused:

@@ -11,9 +11,10 @@ import click
 from schemas.refusal import Reason, Refusal
 from service.cli.environment import brokers as _brokers
 from service.cli.environment import naming
-from service.decode import Caps, Malformed, decode_turn, parse
+from service.cli.inputs import say_refused
+from service.decode import Caps, Malformed, parse
 from service.errors import OperatorError
-from service.files.readers import Loaded, Refused, read_cards, read_lexicon, read_turns, shown
+from service.files.readers import Loaded, Refused, read_cards, read_lexicon, read_turns, shown, turn_of
 from service.load import Difference, card_difference, lexicon_difference, publish_difference, publish_turns
 from service.records import Record
 from service.replay import Done
@@ -74,8 +75,8 @@ def cards(file: str, replace: bool, yes: bool, brokers: str | None) -> None:
     """Publish the cards of FILE: those that are new or differ from what is there."""
     settings = _settings(brokers)
     loaded = read_cards(file, settings.caps)
-    remove = _may_remove(loaded) if replace else False
-    difference = card_difference(settings, loaded.records, replace=remove)
+    say_refused(loaded.refused)
+    difference = card_difference(settings, loaded.records, replace=replace and _may_remove(loaded))
     _publish(settings, difference, ask=bool(difference.removed) and not yes)
     _end(len(loaded.refused))
 
@@ -88,6 +89,7 @@ def lexicon(file: str, yes: bool, brokers: str | None) -> None:
     """Make the lexicon what FILE says: a row that is not in FILE is removed. What differs is shown and asked about."""
     settings = _settings(brokers)
     loaded = read_lexicon(file, settings.caps)
+    say_refused(loaded.refused)
     difference = lexicon_difference(settings, loaded.records, remove=_may_remove(loaded))
     _publish(settings, difference, ask=bool(difference.records) and not yes)
     _end(len(loaded.refused))
@@ -111,7 +113,7 @@ def _accepted(
     file: str, caps: Caps, refused: Counter[Reason], advance: Callable[[], None]
 ) -> Iterator[tuple[str, bytes]]:
     for line, value in read_turns(file, caps, _say):
-        turn = value if isinstance(value, Refusal) else decode_turn(value, caps)
+        turn = turn_of(value, caps)
         if isinstance(turn, Refusal):
             refused[turn.reason] += 1
             _say(str(Refused(shown(file), line, turn)))
@@ -121,8 +123,6 @@ def _accepted(
 
 
 def _may_remove(loaded: Loaded[Any]) -> bool:
-    for refused in loaded.refused:
-        _say(str(refused))
     if loaded.refused:
         _say("nothing is removed, because what was refused may be what is there")
     return not loaded.refused

@@ -9,6 +9,7 @@ import click
 from schemas.verdict import VerdictWord
 from service.cli.environment import brokers as _brokers
 from service.cli.environment import naming
+from service.cli.inputs import is_same
 from service.cli.progress import Progress
 from service.cli.stopping import until_stopped
 from service.errors import OperatorError
@@ -68,7 +69,7 @@ def wanted_model(summaries: str, out: str | None, rejects: str | None) -> LlmSet
 
     if out is None or out == "-" or (Path(out).exists() and not Path(out).is_file()):
         raise OperatorError("--summaries: expected with --out, and that a file")
-    if Path(summaries).resolve() in {Path(path).resolve() for path in (out, rejects) if path is not None}:
+    if is_same(summaries, out) or is_same(summaries, rejects):
         raise OperatorError("--summaries: expected a file of its own")
     model = load_settings(LlmSettings)
     with opened(model):  # its files are read by that

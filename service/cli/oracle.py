@@ -11,6 +11,7 @@ import click
 from rules.oracle.case import Asking, CaseResult
 from service.cli.environment import naming
 from service.cli.flow import Flow, judging_flows
+from service.cli.inputs import refuse_same
 from service.cli.progress import Progress
 from service.cli.reporting import reports
 from service.errors import OperatorError
@@ -21,7 +22,6 @@ from service.evaluate.oracle.reading import Bad
 from service.evaluate.oracle.reporting import Run, report_of
 from service.evaluate.oracle.running import Inputs, RefusedError, read_inputs, run
 from service.evaluate.report.value import Fact, Kind, Report
-from service.files.readers import STDIN
 from service.files.writing import written
 from service.llm.asking import Spent
 from service.llm.settings import LlmSettings
@@ -94,9 +94,7 @@ def oracle(
     `turnjudge oracle lint DATASET` checks the criteria alone.
     """
     bar = _Bar(baseline, fail_on == "regressions")
-    files = [file for file in (dataset, outputs, flow.answers, baseline) if file is not None]
-    if files.count(STDIN) > 1:
-        raise OperatorError("only one file can be read from stdin")
+    refuse_same(dataset, outputs, flow.answers, baseline)
     if bar.only_regressions and baseline is None:
         raise OperatorError("--fail-on regressions: expected --baseline with it")
     # Waiting for a model takes longer than any walk, and its client leaves much behind that is not needed again.

@@ -1,20 +1,20 @@
 """What the reporting commands judge: their shared options, and the files these name."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import wraps
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
-from service.cli.options import CAPS, PROFILE_FILE, Option, order_option
+from service.cli.inputs import refuse_same, say_refused
+from service.cli.options import CAPS, PROFILE_FILE, Option, gathered, order_option
 from service.cli.progress import Progress
 from service.decode import Caps
 from service.errors import OperatorError
 from service.evaluate.report.value import Fact
 from service.files.judging import Order
-from service.files.readers import STDIN, Refused, turn_file
+from service.files.readers import Refused, shown, turn_file
 from service.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -53,36 +53,27 @@ class Sources(NamedTuple):
 
     def refuse_same(self, *others: str | None) -> None:
         """Refuse to read two files from stdin."""
-        if (self.turns, self.cards, self.lexicon, *others).count(STDIN) > 1:
-            raise OperatorError("only one file can be read from stdin")
+        refuse_same(self.turns, self.cards, self.lexicon, *others)
 
     def named(self) -> bool:
         """Whether any of them is named."""
         return (self.turns, self.cards, self.lexicon) != (None, None, None)
 
 
-def with_sources(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the shared options, as one argument `sources`."""
+def _sources(
+    turns: str | None,
+    cards: str | None,
+    lexicon: str | None,
+    order: str,
+    profile_file: Path | None,
+    max_record_bytes: int,
+    max_names: int,
+) -> Sources:
+    return Sources(turns, cards, lexicon, Order(order), profile_file, Caps(max_record_bytes, max_names))
 
-    @wraps(command)
-    def wrapped(
-        *,
-        turns: str | None,
-        cards: str | None,
-        lexicon: str | None,
-        order: str,
-        profile_file: Path | None,
-        max_record_bytes: int,
-        max_names: int,
-        **rest: Any,
-    ) -> None:
-        sources = Sources(turns, cards, lexicon, Order(order), profile_file, Caps(max_record_bytes, max_names))
-        command(sources=sources, **rest)
 
-    taking: Callable[..., None] = wrapped
-    for option in reversed(_OPTIONS):
-        taking = option(taking)
-    return taking
+# Gives a command the shared options, as one argument `sources`.
+with_sources: Final = gathered("sources", _OPTIONS, _sources)
 
 
 Rows = tuple[Iterable["Judged | Refused"], tuple[Fact, ...], int]
@@ -177,18 +168,7 @@ def _nothing_taken(path: str, refused: tuple[Refused, ...], wanted: str) -> Oper
     """Say every line of a file that is not what was wanted; return what ends the run."""
     say_refused(refused)
     are = "line is" if len(refused) == 1 else "lines are"
-    return OperatorError(f"{shown_name(path)}: {len(refused):,} {are} no {wanted}; nothing was evaluated")
-
-
-def say_refused(refused: tuple[Refused, ...]) -> None:
-    """Print refused rows, a line each."""
-    for row in refused:
-        click.echo(str(row), err=True)
-
-
-def shown_name(path: str | None) -> str:
-    """Return a file's name as reports have it."""
-    return "stdin" if path == STDIN else str(path)
+    return OperatorError(f"{shown(path)}: {len(refused):,} {are} no {wanted}; nothing was evaluated")
 
 
 def file_facts(*named: tuple[str, str, str | None]) -> tuple[Fact, ...]:

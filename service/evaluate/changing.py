@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from schemas.refusal import Refusal
+from schemas.refusal import OURS, Refusal
 from schemas.verdict import VerdictWord
 from service.evaluate import parts
 from service.evaluate.agreement import BROKEN, FIXED, STILL, agreement
 from service.evaluate.gold import WORDS, Gold
-from service.evaluate.judging import OURS, Identity, Judged
+from service.evaluate.judging import Identity, Judged
 from service.evaluate.report.value import (
     Case,
     Cell,

@@ -1,25 +1,21 @@
 """Turns and their verdicts for an evaluation: judged here by the worker's own step, or read from a file of verdicts."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
-from schemas.element import Namings, Position
+from schemas.element import Namings
 from schemas.refusal import Reason, Refusal
 from schemas.turn import Turn
 from schemas.validate import VERDICT
 from schemas.verdict import IDENTITY_KEYS
-from service.decode import Caps, Malformed, parse
-from service.files.judging import WHOLE_FILE, Order, Track, earliest_namings
-from service.files.lines import lines
-from service.files.readers import RawRow, Refused, TurnFile, opened, shown
+from service.decode import Caps
+from service.files.judging import Order, Track, earliest_namings
+from service.files.readers import Refused, TurnFile, opened, shown
+from service.files.verdicts import Record, verdict_rows
 from service.snapshot import Snapshot
 from service.step import Accepted, DeadLetter, step, store
-
-Record = dict[str, Any]
-# Reasons that are ours, not the sender's: the judge itself erred.
-OURS: Final = frozenset({Reason.RULE_FAILED, Reason.UNVERIFIED})
 
 
 class Identity(NamedTuple):
@@ -61,8 +57,7 @@ def judged_turns(
         if isinstance(value, Refusal):
             yield Refused(turns.name, line, value)
             continue
-        position = Position(line, 0, None) if by_arrival else WHOLE_FILE
-        outcomes = [step(value, position, sessions, snapshot, caps) for snapshot in snapshots]
+        outcomes = [step(value, order.position(line), sessions, snapshot, caps) for snapshot in snapshots]
         if by_arrival:
             store(sessions, outcomes[0].elements)
         results = [outcome.result for outcome in outcomes]
@@ -90,24 +85,19 @@ def read_verdicts(path: str, caps: Caps, track: Track) -> list[Judged] | tuple[R
     Raises:
         OperatorError: the file is missing or cannot be read.
     """
+    found: list[Judged] = []
+    refused: list[Refused] = []
     with opened(path, again=False) as file:
-        rows: Iterator[RawRow] = lines(file, 6 * caps.max_record_bytes + 64 * 1024)
-        read = [(line, _verdict(value)) for line, value in track("reading", rows)]
-    refused = tuple(Refused(shown(path), line, row) for line, row in read if isinstance(row, Refusal))
-    return refused or [Judged(line, _identity(row), None, row) for line, row in read if isinstance(row, dict)]
+        for line, record in verdict_rows(file, caps, track, "reading"):
+            if isinstance(record, dict) and VERDICT.is_valid(record):
+                identity = Identity(*(record[key] for key in IDENTITY_KEYS))
+                found.append(Judged(line, identity, None, record))
+            else:
+                refused.append(Refused(shown(path), line, _no_verdict(record)))
+    return tuple(refused) or found
 
 
-def _verdict(value: bytes | Refusal) -> Record | Refusal:
-    if isinstance(value, Refusal):
-        return value
-    try:
-        record: Record = parse(value)
-    except Malformed as error:
-        return Refusal(Reason.MALFORMED, f"record: expected JSON by RFC 8259 ({error})")
-    if VERDICT.is_valid(record):
+def _no_verdict(record: Record | Refusal) -> Refusal:
+    if isinstance(record, Refusal):
         return record
     return Refusal(Reason.SCHEMA_INVALID, "; ".join(map(str, VERDICT.problems(record))))
-
-
-def _identity(record: Record) -> Identity:
-    return Identity(*(record[key] for key in IDENTITY_KEYS))

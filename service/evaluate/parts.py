@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from schemas.refusal import Refusal
-from service.evaluate.judging import OURS, Judged, Record
+from schemas.refusal import OURS, Refusal
+from service.evaluate.judging import Judged
 from service.evaluate.report.showing import shown
 from service.evaluate.report.value import Column, Estimate, Fact, Gate, Kind, Mark, Table, Text, Word
 from service.files.readers import Refused
+from service.files.verdicts import Record
 
 # What a turn, or a row about one, is known by.
 TURN_COLUMNS: Final = (Column("turn_id", "turn_id"), Column("session_id", "세션"), Column("line", "줄", Kind.COUNT))

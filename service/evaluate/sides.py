@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from rules.text import FIRST_SYLLABLE, LAST_SYLLABLE
+from rules.hangul import is_syllable
 from schemas.nfc import nfc
 from schemas.profile import Ending, ExtendedProfile, Says
 from service.decode import Caps
@@ -76,7 +76,7 @@ def both_sides(cards: str, lexicon: str, profile: tuple[str, Path | None], chang
 def _with_endings(profile: AnyProfile, endings: Sequence[str]) -> AnyProfile:
     folded = tuple(dict.fromkeys(nfc(ending).strip() for ending in endings))
     for ending in folded:
-        if not ending or not all(FIRST_SYLLABLE <= syllable <= LAST_SYLLABLE for syllable in ending):
+        if not ending or not all(map(is_syllable, ending)):
             raise OperatorError("--add-ending: expected an ending in Hangul syllables, as in 습니까")
     if not folded:
         return profile

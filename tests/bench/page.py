@@ -26,9 +26,10 @@ from schemas.element import Namings, Position
 from schemas.lexicon import Entry
 from schemas.verdict import VerdictWord
 from service.decode import Caps, decode_card, decode_entry
+from service.digest import hashed
 from service.profiles import KNOWN
 from service.review.store import days, prompts, queries
-from service.review.store.batch import Batch, Judged, hashed
+from service.review.store.batch import Batch, Judged
 from service.review.store.opening import opened, reading, writing
 from service.review.store.queries import GROUPS, Filters
 from service.review.store.writing import write

@@ -9,7 +9,8 @@ from rules.profile import SEED
 from schemas.card import Card
 from schemas.lexicon import Entry
 from service.decode import Caps, decode_card, decode_entry
-from service.snapshot import Book, Snapshot, book, character, digest, snapshot
+from service.digest import digest
+from service.snapshot import Book, Snapshot, book, character, snapshot
 from stream.world import Row, World, encode
 
 _CAPS = Caps()
