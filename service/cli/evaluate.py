@@ -94,18 +94,21 @@ def compare_models(
     """
     from service.evaluate.comparing import Comparison, compare
     from service.evaluate.prompts import paired
+    from service.evaluate.report.showing import one_line
 
     turns, _, _ = sources.wanted()
     sources.refuse_same()
     with judged_rows(sources, None, profile) as (rows, settings, refused):
         pairing = paired(rows, models)
+    # Names of the turns, which may hold what a terminal obeys.
+    compared, seen = (", ".join(map(one_line, names)) for names in (pairing.models, sorted(pairing.seen)))
     if len(pairing.models) < 2:
-        raise OperatorError(f"expected turns of at least two models, found {', '.join(pairing.models) or 'none'}")
+        raise OperatorError(f"expected turns of at least two models, found {compared or 'none'}")
     for name in (*models, *([candidate] if candidate else [])):
         if name not in pairing.seen:
-            raise OperatorError(f"no turn is by the model {name}; there are {', '.join(sorted(pairing.seen))}")
+            raise OperatorError(f"no turn is by the model {name}; there are {seen}")
     if candidate and candidate not in pairing.models:
-        raise OperatorError(f"--candidate: expected one of the models compared, {', '.join(pairing.models)}")
+        raise OperatorError(f"--candidate: expected one of the models compared, {compared}")
     return compare(Comparison(pairing, shown(turns), max_mismatch, candidate, settings, refused))
 
 

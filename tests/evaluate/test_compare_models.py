@@ -132,6 +132,7 @@ def test_an_answer_without_a_verdict_is_an_error(tmp_path: Path) -> None:
     ("models", "options", "said"),
     [
         ("m", [], "expected turns of at least two models, found m"),
+        ("\x1b", [], "expected turns of at least two models, found \ufffd\n"),
         ("m", ["--model", "m", "--model", "z"], "no turn is by the model z; there are m"),
         ("ab", ["--candidate", "z"], "no turn is by the model z; there are a, b"),
         (
