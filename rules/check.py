@@ -47,3 +47,13 @@ def card_cell(field: str, value: str | None) -> EvidenceCell:
 def lexicon_cell(field: str, value: str) -> EvidenceCell:
     """Cite a cell of `topic_lexicon`."""
     return {"source": "topic_lexicon", "field": field, "value": value}
+
+
+def speech_cells(reading: Reading) -> list[EvidenceCell]:
+    """Cite what a speech level is told by: the first rows of 말투 어긋남 and of 설정대로 말함 (design section 4)."""
+    turn = reading.turn
+    return [
+        turn_cell("reply_text", turn.reply_text),
+        card_cell("honorific_rule", reading.card.card.honorific_rule),
+        turn_cell("first_person", turn.first_person),
+    ]

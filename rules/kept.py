@@ -3,7 +3,7 @@
 Source: spec 000, order of judging; design section 4. The summary claims only what was compared.
 """
 
-from rules.check import card_cell, turn_cell
+from rules.check import card_cell, speech_cells, turn_cell
 from rules.reading import Reading
 from rules.wording import heard, quote
 from schemas.verdict import EvidenceCell
@@ -11,16 +11,11 @@ from schemas.verdict import EvidenceCell
 
 def evidence(reading: Reading, compared_person: bool) -> list[EvidenceCell]:
     """Return the rows of 설정대로 말함."""
-    turn, card = reading.turn, reading.card.card
-    cells = [
-        turn_cell("reply_text", turn.reply_text),
-        card_cell("honorific_rule", card.honorific_rule),
-        turn_cell("first_person", turn.first_person),
-    ]
-    if turn.named_entities is None:
+    cells = speech_cells(reading)
+    if reading.turn.named_entities is None:
         cells.append(turn_cell("named_entities", None))
     elif compared_person:
-        cells.append(card_cell("first_person", card.first_person))
+        cells.append(card_cell("first_person", reading.card.card.first_person))
     return cells
 
 

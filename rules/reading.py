@@ -4,9 +4,9 @@ from collections.abc import Container, Sequence
 from typing import NamedTuple, Protocol
 
 from rules.card import AskedRole, CardFacts
+from rules.hearing import Speech
 from rules.lexicon import Hit
 from rules.places import Places
-from rules.text import Speech
 from schemas.card import Card
 from schemas.element import Element, Namings, Position
 from schemas.turn import Turn

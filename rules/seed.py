@@ -3,10 +3,11 @@
 from rules.card import CardFacts, read_card
 from rules.earlier import earliest
 from rules.folding import Folded
+from rules.hearing import UNHEARD, Ear
 from rules.lexicon import Lexicon
 from rules.places import Heard, NamePlaces, Piece, Places, RolePlaces, Span, TermPlace, occurrences
 from rules.reading import NO_HITS, Asked, Reading
-from rules.text import UNHEARD, Ear, is_blank
+from rules.text import is_blank
 from schemas.card import Card
 from schemas.element import Namings, Position
 from schemas.nfc import nfc

@@ -3,18 +3,18 @@
 import re
 from typing import Final
 
-from rules.text import FIRST_SYLLABLE, LAST_SYLLABLE, Speech, final_of
+from rules.hangul import FIRST_SYLLABLE, LAST_SYLLABLE, RIEUL, final_of
+from rules.hearing import Speech
 from schemas.verdict import Observed
 
 QUOTE_LIMIT: Final = 40
-_LIEUL: Final = 8
 # Sentence marks would make a quoted value end the summary; line breaks and controls would break the line.
 _DROPPED: Final = re.compile(r"[.?!．？！。\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 # Final consonant of the last sound of 0-9 read in Sino-Korean: 영 일 이 삼 사 오 육 칠 팔 구.
-_DIGIT_FINALS: Final = {"0": 21, "1": _LIEUL, "3": 16, "6": 1, "7": _LIEUL, "8": _LIEUL}
+_DIGIT_FINALS: Final = {"0": 21, "1": RIEUL, "3": 16, "6": 1, "7": RIEUL, "8": RIEUL}
 # Latin letters whose last sound is taken as closed: names of letters (엘 엠 엔 알), or word endings (-l -m -n).
-_LETTER_FINALS: Final = {"L": _LIEUL, "M": 16, "N": 4, "R": _LIEUL}
-_WORD_FINALS: Final = {"l": _LIEUL, "m": 16, "n": 4}
+_LETTER_FINALS: Final = {"L": RIEUL, "M": 16, "N": 4, "R": RIEUL}
+_WORD_FINALS: Final = {"l": RIEUL, "m": 16, "n": 4}
 _MIXED: Final = Observed.MIXED.value
 _PAIRS: Final = {
     "은": ("은", "는"),
@@ -43,7 +43,7 @@ def with_josa(quoted: str, josa: str) -> str:
     final = _last_final(quoted)
     if final is None:
         return f"{quoted}{closed}({open_})"
-    if josa == "으로" and final == _LIEUL:
+    if josa == "으로" and final == RIEUL:
         return quoted + open_
     return quoted + (closed if final else open_)
 

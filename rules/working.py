@@ -102,6 +102,27 @@ class Met(NamedTuple):
     speech: SpeechMet
     roles: tuple[RoleMet, ...] | None
 
+    @property
+    def hits(self) -> list[TermMet]:
+        """The terms that count."""
+        return [term for term in self.terms or () if term.tier is Tier.HIT]
+
+    @property
+    def touched(self) -> TermMet | None:
+        """The first forbidden term that counts, else the first that counts at all."""
+        hits = self.hits
+        return next((term for term in hits if term.forbidden), hits[0] if hits else None)
+
+    @property
+    def strangers(self) -> list[str]:
+        """The names that the card does not know."""
+        return [name.name for name in self.names or () if name.canon is None]
+
+    @property
+    def forgotten(self) -> RoleMet | None:
+        """The first role whose entity an earlier turn named and the reply does not."""
+        return next((role for role in self.roles or () if role.source_turn is not None and not role.answered), None)
+
 
 class Result(NamedTuple):
     """What became of one verdict; `check` is None for 설정대로 말함, `gap` is there where nothing was compared."""
@@ -196,22 +217,12 @@ def _roles(reading: Reading, places: Places) -> tuple[RoleMet, ...]:
     )
 
 
-def _touched(met: Met) -> TermMet | None:
-    hits = [term for term in met.terms or () if term.tier is Tier.HIT]
-    return next((term for term in hits if term.forbidden), hits[0] if hits else None)
-
-
-def _forgotten(met: Met) -> RoleMet | None:
-    return next((role for role in met.roles or () if role.source_turn is not None and not role.answered), None)
-
-
 def _columns(met: Met) -> dict[str, Any]:
-    touched, forgotten = _touched(met), _forgotten(met)
-    strangers = None if met.names is None else [name.name for name in met.names if name.canon is None]
+    touched, forgotten = met.touched, met.forgotten
     return {
         "rule_expected": met.speech.expected,
         "rule_observed": met.speech.observed,
-        "off_canon_entities": strangers,
+        "off_canon_entities": None if met.names is None else met.strangers,
         "touched_term": None if touched is None else touched.term,
         "touched_topic": touched.topic if touched is not None and touched.forbidden else None,
         "recall_target": None if forgotten is None else forgotten.entity,
@@ -220,10 +231,10 @@ def _columns(met: Met) -> dict[str, Any]:
 
 
 _HOLDS: Final[dict[str, Callable[[Met], bool]]] = {
-    VerdictWord.FORBIDDEN.value: lambda met: (touched := _touched(met)) is not None and touched.forbidden,
-    VerdictWord.OFF_CANON.value: lambda met: any(name.canon is None for name in met.names or ()),
+    VerdictWord.FORBIDDEN.value: lambda met: met.touched is not None and met.touched.forbidden,
+    VerdictWord.OFF_CANON.value: lambda met: bool(met.strangers),
     VerdictWord.SPEECH_BROKEN.value: lambda met: met.speech.level_differs or met.speech.person_differs,
-    VerdictWord.FORGOT.value: lambda met: _forgotten(met) is not None,
+    VerdictWord.FORGOT.value: lambda met: met.forgotten is not None,
 }
 
 

@@ -2,15 +2,15 @@
 
 from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
-from schemas.fields import NonBlank
+from schemas.fields import WIRE, NonBlank
 
 
 class EntityRole(BaseModel):
     """One relation of the card: the word a user asks with, and the name it stands for."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+    model_config = WIRE
 
     role: NonBlank
     entity: NonBlank
@@ -19,7 +19,7 @@ class EntityRole(BaseModel):
 class CharacterCard(BaseModel):
     """A row of `character_card` as it stands on the wire (design section 2)."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+    model_config = WIRE
 
     character_id: NonBlank
     honorific_rule: Literal["반말", "존댓말"]

@@ -15,7 +15,7 @@ from schemas.summary import TurnSummary
 from schemas.turn import ChatTurn
 from schemas.verdict import Verdict
 
-# Optional keys of the published verdict schema and of the other records: absent and null mean the same.
+# Every record, by the name of its schema.
 RECORDS: Final[dict[str, type[BaseModel]]] = {
     "chat_turn": ChatTurn,
     "character_card": CharacterCard,
@@ -27,7 +27,7 @@ RECORDS: Final[dict[str, type[BaseModel]]] = {
     "turn_summary": TurnSummary,
     "spike": Spike,
 }
-# A key of a schema that stands before another in the published text.
+# The keys of a schema, in the order that the published ones have; what pydantic writes besides is left out.
 KEY_ORDER: Final = ("type", "properties", "enum", "pattern", "minimum", "minItems", "items", "required", "description")
 
 Schema = dict[str, Any]
@@ -73,9 +73,14 @@ def text_of(model: type[BaseModel]) -> str:
     return json.dumps(schema_of(model), ensure_ascii=False, indent=2) + "\n"
 
 
+def committed_text(name: str) -> str:
+    """Read the text of a frozen v1 schema by record name (a key of `RECORDS`)."""
+    return files("schemas").joinpath(f"json/{name}.v1.json").read_text(encoding="utf-8")
+
+
 def committed(name: str) -> Schema:
-    """Read a frozen v1 schema by record name (a key of `RECORDS`)."""
-    schema: Schema = json.loads(files("schemas").joinpath(f"json/{name}.v1.json").read_text(encoding="utf-8"))
+    """Read a frozen v1 schema by record name."""
+    schema: Schema = json.loads(committed_text(name))
     return schema
 
 

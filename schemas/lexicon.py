@@ -4,13 +4,13 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.fields import NonBlank
+from schemas.fields import WIRE, NonBlank
 
 
 class TopicLexiconRow(BaseModel):
     """A row of `topic_lexicon` as it stands on the wire (design section 2)."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", populate_by_name=True)
+    model_config = ConfigDict(**WIRE, populate_by_name=True)
 
     term: NonBlank
     topic: NonBlank

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.fields import NonBlank
+from schemas.fields import WIRE, NonBlank
 
 Group = Annotated[list[NonBlank], Field(min_length=1)]
 Attempt = Annotated[int, Field(ge=1)]
@@ -13,7 +13,7 @@ Attempt = Annotated[int, Field(ge=1)]
 class FlowStep(BaseModel):
     """One step of a logical flow; steps stand in ascending order."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+    model_config = WIRE
 
     step: int
     check: NonBlank
@@ -22,7 +22,7 @@ class FlowStep(BaseModel):
 class EvaluationCriteria(BaseModel):
     """What an output is held against; a missing list is an empty one, and one of the three must not be empty."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+    model_config = WIRE
 
     must_include: list[Group | NonBlank] | None = Field(
         default=None, description="모두 채워야 하는 묶음. 안쪽 목록은 그중 하나면 되고, 낱말 하나는 혼자서 한 묶음이다"
@@ -34,7 +34,7 @@ class EvaluationCriteria(BaseModel):
 class OracleCase(BaseModel):
     """A row of the dataset. An entry that begins with `re:` is a regular expression (RE2 syntax)."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+    model_config = WIRE
 
     id: NonBlank
     evaluation_criteria: EvaluationCriteria
@@ -43,7 +43,7 @@ class OracleCase(BaseModel):
 class OracleOutput(BaseModel):
     """What a model answered to a case. An empty string is an output, null is none; `attempt` counts from 1."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+    model_config = WIRE
 
     id: NonBlank
     output: str | None
@@ -53,7 +53,7 @@ class OracleOutput(BaseModel):
 class OracleAnswer(BaseModel):
     """An answer to one step of a flow that was given beforehand; without `attempt` it holds for every attempt."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", populate_by_name=True)
+    model_config = ConfigDict(**WIRE, populate_by_name=True)
 
     id: NonBlank
     step: int

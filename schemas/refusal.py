@@ -1,14 +1,11 @@
 """Why a record could not be judged."""
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class Reason(StrEnum):
-    """The closed list of dead-letter reasons (design section 6).
-
-    The first four are the sender's, the last two are ours.
-    """
+    """The closed list of dead-letter reasons (design section 6)."""
 
     MALFORMED = "malformed"
     TOO_LARGE = "too_large"
@@ -16,6 +13,10 @@ class Reason(StrEnum):
     UNKNOWN_CHARACTER = "unknown_character"
     RULE_FAILED = "rule_failed"
     UNVERIFIED = "unverified"
+
+
+# The reasons that are ours: the judge erred. All others are the sender's.
+OURS: Final = frozenset({Reason.RULE_FAILED, Reason.UNVERIFIED})
 
 
 class Refusal(NamedTuple):

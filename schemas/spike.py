@@ -3,9 +3,9 @@
 from enum import StrEnum
 from typing import Annotated, Final, Literal, TypedDict
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from schemas.fields import NonBlank
+from schemas.fields import WIRE, NonBlank
 
 MOST_TURNS: Final = 5
 
@@ -20,19 +20,19 @@ class SpikeState(StrEnum):
     CLOSED = "closed"
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
-
-
-class SpikeTurn(_Model):
+class SpikeTurn(BaseModel):
     """A turn that touched the topic."""
+
+    model_config = WIRE
 
     session_id: str
     turn_id: str
 
 
-class Spike(_Model):
+class Spike(BaseModel):
     """A record of `topic-spikes` (design section 6): all fourteen keys, in this order."""
+
+    model_config = WIRE
 
     spike_id: NonBlank = Field(description="급증 하나에 하나씩, 열릴 때와 닫힐 때 같은 16진수")
     state: Literal["opened", "closed"]

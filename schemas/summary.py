@@ -3,9 +3,9 @@
 from enum import StrEnum
 from typing import Literal, TypedDict
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from schemas.fields import NonBlank
+from schemas.fields import WIRE, NonBlank
 
 
 class Author(StrEnum):
@@ -18,7 +18,7 @@ class Author(StrEnum):
 class TurnSummary(BaseModel):
     """A record of `turn-summaries` (design section 6): all seven keys, in this order."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+    model_config = WIRE
 
     verdict_id: str | None = Field(description="머리글에 적힌 판정의 verdict_id, 파일에서는 null")
     turn_id: str

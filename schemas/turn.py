@@ -2,15 +2,15 @@
 
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
-from schemas.fields import NonBlank
+from schemas.fields import WIRE, NonBlank
 
 
 class ChatTurn(BaseModel):
     """A row of `chat_turn` as it stands on the wire (design section 2)."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+    model_config = WIRE
 
     turn_id: NonBlank
     session_id: NonBlank

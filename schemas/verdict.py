@@ -3,9 +3,10 @@
 from enum import StrEnum
 from typing import Final, Literal, TypedDict
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from schemas.card import CharacterCard
+from schemas.fields import WIRE
 from schemas.lexicon import TopicLexiconRow
 from schemas.turn import ChatTurn
 
@@ -40,7 +41,7 @@ CellValue = str | float | bool | None
 class EvidenceRow(BaseModel):
     """One cited cell: a column of one of the three tables, and its value to the letter."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+    model_config = WIRE
 
     source: Literal["chat_turn", "character_card", "topic_lexicon"]
     field: str
@@ -51,7 +52,7 @@ class EvidenceRow(BaseModel):
 class Verdict(BaseModel):
     """The output schema of spec 000, key by key."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+    model_config = WIRE
 
     turn_id: str
     session_id: str

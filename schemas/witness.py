@@ -68,25 +68,18 @@ class NameWitness(NamedTuple):
     way: Way
 
 
-class SourceWitness(NamedTuple):
-    """An earlier naming of a role's entity, under the name that the session has for it."""
-
-    element: Element
-    way: Way
-
-
 class RoleWitness(NamedTuple):
     """A role, by its place on the card, that stands in the user's message.
 
-    `source` is the earliest earlier naming of its entity; `mention` is how sure the reply names it (None: not), at
-    `said_start` to `said_end`.
+    `source` is the earliest earlier naming of its entity, under any name of it; `mention` is how sure the reply names
+    it (None: not), at `said_start` to `said_end`.
     """
 
     place: int
     way: Way
     start: int
     end: int
-    source: SourceWitness | None
+    source: Element | None
     mention: Tier | None
     said_start: int
     said_end: int

@@ -6,6 +6,7 @@ A record is refused as `too_large` (over the caps), `malformed` (not UTF-8 or no
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -42,6 +43,33 @@ def parse(value: bytes) -> Any:
     row = _loads(value)
     _refuse_deep(value)
     return row
+
+
+def parsed(value: bytes, most_bytes: int) -> Any:
+    """Parse a record of at most so many bytes; one that is longer, or no JSON, is a `Refusal`."""
+    if len(value) > most_bytes:
+        return _too_long(most_bytes)
+    try:
+        return parse(value)
+    except Malformed as error:
+        return _malformed(error)
+
+
+def mapping(value: bytes) -> dict[str, Any] | None:
+    """Return the JSON object that a record is, or None of any other."""
+    try:
+        row = parse(value)
+    except Malformed:
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def _too_long(most_bytes: int) -> Refusal:
+    return Refusal(Reason.TOO_LARGE, f"record: expected at most {most_bytes} bytes")
+
+
+def _malformed(error: Malformed) -> Refusal:
+    return Refusal(Reason.MALFORMED, f"record: expected JSON by RFC 8259 ({error})")
 
 
 def _loads(value: bytes) -> Any:
@@ -123,6 +151,11 @@ def decode_card(value: bytes, caps: Caps, profiles: frozenset[str]) -> Card | Re
     profile = row.get("profile")
     if profile is not None and profile not in profiles:
         return Refusal(Reason.SCHEMA_INVALID, f"profile: expected one of {', '.join(sorted(profiles))}")
+    return card_of(row)
+
+
+def card_of(row: Mapping[str, Any]) -> Card:
+    """Return the card that a row of the right shape is."""
     return Card(
         row["character_id"],
         row["honorific_rule"],
@@ -130,7 +163,7 @@ def decode_card(value: bytes, caps: Caps, profiles: frozenset[str]) -> Card | Re
         tuple(row["canon_entities"]),
         tuple(row["forbidden_topics"]),
         tuple(Role(role["role"], role["entity"]) for role in row["entity_roles"]),
-        profile,
+        row.get("profile"),
     )
 
 
@@ -140,8 +173,7 @@ def decode_entry(value: bytes, caps: Caps) -> Entry | Refusal:
     if isinstance(row, Refusal):
         return row
     exceptions, position = row.get("except"), int(row["position"])
-    # A wider one has no place in the digest of a lexicon, nor in most readers' integers.
-    if not -(2**63) <= position < 2**63:
+    if not fits_64_bits(position):
         return Refusal(Reason.SCHEMA_INVALID, "position: expected a whole number of 64 bits")
     return Entry(
         row["term"],
@@ -152,9 +184,14 @@ def decode_entry(value: bytes, caps: Caps) -> Entry | Refusal:
     )
 
 
+def fits_64_bits(number: int) -> bool:
+    """Tell whether a position can be one; a wider one has no place in a digest, nor in most readers' integers."""
+    return -(2**63) <= number < 2**63
+
+
 def _read(value: bytes, caps: Caps, schema: RecordSchema) -> dict[str, Any] | Refusal:
     if len(value) > caps.max_record_bytes:
-        return Refusal(Reason.TOO_LARGE, f"record: expected at most {caps.max_record_bytes} bytes")
+        return _too_long(caps.max_record_bytes)
     try:
         row: Any = _loads(value)
         # A row of known columns that fits its schema cannot nest deep; only others pay for the count.
@@ -162,7 +199,7 @@ def _read(value: bytes, caps: Caps, schema: RecordSchema) -> dict[str, Any] | Re
             return row
         _refuse_deep(value)
     except Malformed as error:
-        return Refusal(Reason.MALFORMED, f"record: expected JSON by RFC 8259 ({error})")
+        return _malformed(error)
     if schema.is_valid(row):
         kept: dict[str, Any] = row
         return kept

@@ -1,17 +1,17 @@
-"""The bytes of cards and lexicon rows as their compacted topics keep them (design section 6).
+"""The keys and bytes of cards and lexicon rows as their compacted topics keep them (design section 6).
 
 A record has one form of bytes, so that what is published twice is the same: every column in the schema's order, null
 where it is missing, values as they came.
 """
 
-import json
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
 from schemas.card import Card
 from schemas.lexicon import Entry
 from schemas.nfc import nfc
+from service.decode import Malformed, parse
 
 
 class Record(NamedTuple):
@@ -24,16 +24,25 @@ class Record(NamedTuple):
 def card_record(card: Card) -> Record:
     """Encode a card: the key is its character_id."""
     row = card._asdict() | {"entity_roles": [role._asdict() for role in card.entity_roles]}
-    return Record(card.character_id.encode(), _canonical(row))
+    return Record(card.character_id.encode(), orjson.dumps(row))
 
 
 def entry_record(entry: Entry) -> Record:
     """Encode a lexicon row: the key is JSON [term, topic] in NFC."""
     row = entry._asdict()
     row["except"] = row.pop("except_")
-    return Record(orjson.dumps([nfc(entry.term), nfc(entry.topic)]), _canonical(row))
+    return Record(orjson.dumps(pair_of(entry)), orjson.dumps(row))
 
 
-def _canonical(row: dict[str, Any]) -> bytes:
-    # Not orjson, which refuses the whole numbers over 64 bits that a position may be.
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode()
+def pair_of(entry: Entry) -> tuple[str, str]:
+    """Return what a lexicon row is known by: its term and topic in NFC."""
+    return nfc(entry.term), nfc(entry.topic)
+
+
+def entry_pair(key: bytes | None) -> tuple[str, str] | None:
+    """Return the term and topic of a lexicon row's key, however its JSON is written; None of what is no such key."""
+    try:
+        pair = parse(key or b"")
+    except Malformed:
+        return None
+    return (pair[0], pair[1]) if type(pair) is list and [type(each) for each in pair] == [str, str] else None

@@ -1,28 +1,25 @@
 """Cards and lexicon as one immutable value: what a turn is judged and verified against."""
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
-from hashlib import blake2b
+from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, Final, NamedTuple
-
-import orjson
+from typing import Final, NamedTuple
 
 from rules.card import CardFacts
 from rules.extended.reader import ExtendedReader, instruments
+from rules.hearing import Ear
 from rules.lexicon import Lexicon, in_order
 from rules.profile import SEED
 from rules.reading import Reader
 from rules.seed import SeedReader
-from rules.text import Ear
 from rules.verify import CardGrounds, Grounding, Grounds, Tables, card_grounds, grounding, grounds
 from schemas.card import Card
 from schemas.lexicon import Entry
 from schemas.profile import ExtendedProfile
+from service.digest import digest, hashed
 from service.profiles import AnyProfile
 
-_DIGEST_BYTES: Final = 16
 # The tables of a profile are compiled once, not with every change of the lexicon; there is seldom more than one.
 _instruments: Final = lru_cache(2)(instruments)
 _tables: Final = lru_cache(2)(Tables)
@@ -114,18 +111,11 @@ def snapshot(cards: Iterable[Card], entries: Iterable[Entry], *profiles: AnyProf
     return Snapshot(characters, indexed, profiles, ruleset_digest())
 
 
-def digest(value: Any) -> str:
-    """Return a hex digest of a record made of tuples, strings, numbers and None."""
-    return blake2b(orjson.dumps(value, default=list), digest_size=_DIGEST_BYTES).hexdigest()
-
-
+@cache
 def ruleset_digest() -> str:
     """Return a hex digest of the judging code, so that every verdict names the rules it was made by."""
-    hashed = blake2b(digest_size=_DIGEST_BYTES)
-    for package in ("rules", "schemas"):
-        for name, text in sorted(_sources(files(package), package)):
-            hashed.update(name.encode() + b"\0" + text + b"\0")
-    return hashed.hexdigest()
+    sources = [source for package in ("rules", "schemas") for source in sorted(_sources(files(package), package))]
+    return hashed(*(part for source in sources for part in source))
 
 
 def _sources(folder: Traversable, name: str) -> Iterable[tuple[str, bytes]]:

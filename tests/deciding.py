@@ -1,7 +1,7 @@
 """Decide turns of one session by the step, as the worker does, with cards and a lexicon of few words."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rules.profile import SEED
@@ -46,6 +46,21 @@ def outcomes(rows: Sequence[Row], snapshot_: Snapshot) -> list[Outcome]:
         store(sessions, outcome.elements)
         made.append(outcome)
     return made
+
+
+def judged_alike(rows: Iterable[Any], snapshot_: Snapshot) -> Iterator[tuple[Accepted, dict[str, Namings], Position]]:
+    """Step through rows as `outcomes` does, each twice: all are judged, both times alike.
+
+    Yields each verdict with what was there before it: the sessions and the position.
+    """
+    sessions: dict[str, Namings] = {}
+    for offset, row in enumerate(rows):
+        value, position = json.dumps(row).encode(), Position(offset, 0, None)
+        outcome = step(value, position, sessions, snapshot_, CAPS)
+        assert isinstance(outcome.result, Accepted), outcome.result.detail
+        assert step(value, position, sessions, snapshot_, CAPS) == outcome
+        yield outcome.result, sessions, position
+        store(sessions, outcome.elements)
 
 
 def decide(*rows: Row, card: Card = CARD, lexicon: Iterable[Entry] = LEXICON) -> Decided:

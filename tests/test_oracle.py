@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 import generate
+from files.commands import Row, read_rows
 from oracle import FORGOTTEN, VERDICTS, judge_file, natural_key, roles_overlap, sorted_lexicon
+from services import SHARED
 
-Row = dict[str, Any]
-
-SHARED = Path(__file__).resolve().parents[2] / "shared"
 SEED = SHARED / "fixtures" / "seed"
 CASES = SHARED / "cases" / "judging.jsonl"
 CODES = (
@@ -32,16 +31,10 @@ CODES = (
 )
 
 
-def rows_of(path: Path) -> list[Row]:
-    if not path.is_file():
-        pytest.skip(f"not on this machine: ../shared/{path.relative_to(SHARED)}")
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
-
-
 def case_ids() -> list[str]:
     if not CASES.is_file():
         return ["every-case"]
-    return [json.loads(line)["id"] for line in CASES.read_text(encoding="utf-8").splitlines() if line]
+    return [row["id"] for row in read_rows(CASES)]
 
 
 def card(**changes: Any) -> Row:
@@ -58,9 +51,10 @@ def asking(turn_id: str, **changes: Any) -> Row:
     return turn(turn_id, user_asked_recall=True, user_message="형 이름 기억나?", **changes)
 
 
+@pytest.mark.needs("shared")
 def test_the_published_answers_come_out_equal() -> None:
-    turns, expected = rows_of(SEED / "turns.jsonl"), rows_of(SEED / "expected.jsonl")
-    answers = judge_file(turns, rows_of(SEED / "cards.jsonl"), rows_of(SEED / "lexicon.jsonl"), "id")
+    turns, expected = read_rows(SEED / "turns.jsonl"), read_rows(SEED / "expected.jsonl")
+    answers = judge_file(turns, read_rows(SEED / "cards.jsonl"), read_rows(SEED / "lexicon.jsonl"), "id")
     by_turn = {answer["turn_id"]: answer for answer in answers}
     assert len(expected) == 7
     for published in expected:
@@ -70,9 +64,10 @@ def test_the_published_answers_come_out_equal() -> None:
         assert (published["hedge"] is None) == (codes == [])
 
 
+@pytest.mark.needs("shared")
 @pytest.mark.parametrize("case_id", case_ids())
 def test_a_judging_case_comes_out_as_worked_out_by_hand(case_id: str) -> None:
-    case = next(row for row in rows_of(CASES) if row["id"] == case_id)
+    case = next(row for row in read_rows(CASES) if row["id"] == case_id)
     answers = judge_file(case["turns"], case["cards"], case["lexicon"], "id")
     assert [{key: value for key, value in answer.items() if key != "codes"} for answer in answers] == case["expected"]
 

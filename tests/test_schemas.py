@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from rules.text import is_blank
 from schemas.card import Card, CharacterCard
-from schemas.element import Element
 from schemas.export import RECORDS, committed, schema_of, text_of
 from schemas.fields import NON_BLANK_PATTERN
 from schemas.hedge import HedgeCode
@@ -20,7 +19,7 @@ from schemas.lexicon import Entry, TopicLexiconRow
 from schemas.refusal import Reason
 from schemas.turn import ChatTurn, Turn
 from schemas.validate import MOST_PROBLEMS, RecordSchema
-from schemas.verdict import COLUMNS, IDENTITY_KEYS, VERDICT_KEYS, CellValue, Verdict, VerdictRecord, VerdictWord
+from schemas.verdict import COLUMNS, IDENTITY_KEYS, VERDICT_KEYS, Verdict, VerdictRecord, VerdictWord
 from services import ROOT
 
 SCHEMAS: Final = {name: RecordSchema(name) for name in RECORDS}
@@ -233,8 +232,3 @@ def test_problems_name_field_and_expectation(name: str, row: Any, said: str) -> 
 def test_of_very_many_problems_a_few_are_named() -> None:
     row = dict.fromkeys(IDENTITY_KEYS, "x") | {"named_entities": [1] * 10_000}
     assert len(list(SCHEMAS["chat_turn"].problems(row))) == MOST_PROBLEMS
-
-
-def test_an_element_and_a_cell_are_of_what_json_can_hold() -> None:
-    assert Element._fields == ("session_id", "name", "offset", "turn_id", "reply_text", "time_ms")
-    assert CellValue == str | float | bool | None

@@ -13,7 +13,7 @@ Source: spec 000, automatic items 3 and 7; design section 3, items 1 and 2.
 
 from typing import Any, NamedTuple
 
-from rules.check import Check, card_cell, turn_cell
+from rules.check import Check, card_cell, speech_cells, turn_cell
 from rules.reading import Reading
 from rules.wording import heard, quote, with_josa
 from schemas.verdict import EvidenceCell, Observed, VerdictWord
@@ -60,15 +60,10 @@ def _columns(speaking: Speaking) -> dict[str, Any]:
 
 
 def _evidence(reading: Reading, speaking: Speaking) -> list[EvidenceCell]:
-    turn, card = reading.turn, reading.card.card
-    cells = [
-        turn_cell("reply_text", turn.reply_text),
-        card_cell("honorific_rule", card.honorific_rule),
-        turn_cell("first_person", turn.first_person),
-    ]
+    cells = speech_cells(reading)
     if compares_person(reading):
-        cells.append(card_cell("first_person", card.first_person))
-    if turn.named_entities is None:
+        cells.append(card_cell("first_person", reading.card.card.first_person))
+    if reading.turn.named_entities is None:
         cells.append(turn_cell("named_entities", None))
     return cells
 

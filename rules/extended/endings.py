@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from rules.text import FIRST_SYLLABLE, LAST_SYLLABLE, final_of
+from rules.hangul import FINALS, final_of
 from schemas.profile import Ending, Says, SpeechTables
 
-_FINALS = " ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
 # The longest part of a word that a row can look at: `told` is asked with a word's last so many syllables.
 LONGEST: Final = 16
 _CACHED = 1 << 16
+# The place of a row that is none.
+_LAST = 1 << 30
 
 
 class _Row(NamedTuple):
@@ -32,7 +33,7 @@ class Endings:
         self._by_last: dict[str, list[_Row]] = {}
         self._words: dict[str, tuple[int, str]] = {}
         for place, row in enumerate(table):
-            finals = frozenset(map(_FINALS.index, row.finals))
+            finals = frozenset(map(FINALS.index, row.finals))
             for word in row.words:
                 self._words.setdefault(word, (place, row.says.value))
             for form in row.forms:
@@ -51,7 +52,7 @@ class Endings:
     def _bare(self, word: str) -> str:
         """Take a drawn ending back: a final ㅋ, vowels after a sentence's last syllable."""
         speech, last = self._speech, word[-1]
-        if _FINALS[final_of(last)] in speech.coda and last not in speech.coda_not:
+        if FINALS[final_of(last)] in speech.coda and last not in speech.coda_not:
             word = word[:-1] + chr(ord(last) - final_of(last))
         stem = word.rstrip(speech.drawn)
         return stem if stem and stem[-1] in speech.drawn_after else word
@@ -67,17 +68,9 @@ class Endings:
         return None if says == Says.NOTHING.value else says
 
 
-_LAST = 1 << 30
-
-
 def _fits(before: str, row: _Row) -> bool:
     if len(before) < row.longer:
         return False
     if row.after and before[-1:] not in row.after:
         return False
     return not row.finals or (bool(before) and final_of(before[-1]) in row.finals)
-
-
-def is_syllable(character: str) -> bool:
-    """Tell whether a character is a Hangul syllable."""
-    return FIRST_SYLLABLE <= character <= LAST_SYLLABLE

@@ -1,11 +1,11 @@
 """Names that name the same: with particles, with honorifics, with and without a surname; and names in a text."""
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from rules.extended.fold import Folded, Folding
 from rules.extended.nouns import Followers, around, either, sound
+from rules.places import occurrences
 from schemas.profile import NameTables
 from schemas.witness import Tier, Way
 
@@ -69,8 +69,8 @@ class Naming:
         """
         weak: Mention | None = None
         given = name[1:] if len(name) == _FULL_NAME and name[0] in self._surnames else None
-        for form, start in self._occurrences(text.text, (name,) if given is None else (name, given)):
-            end = start + len(form)
+        found = ((form, *place) for form in (name, given) if form is not None for place in occurrences(text.text, form))
+        for form, start, end in found:
             left, right = around(text.text, start, end)
             if not right:
                 right = self._honour_apart(text.text, end)
@@ -80,13 +80,6 @@ class Naming:
             if tier is not None and weak is None:
                 weak = Mention(tier, *text.span(start, end))
         return weak
-
-    def _occurrences(self, text: str, forms: tuple[str, ...]) -> Iterator[tuple[str, int]]:
-        for form in forms:
-            start = text.find(form)
-            while start >= 0:
-                yield form, start
-                start = text.find(form, start + 1)
 
     def _honour_apart(self, text: str, end: int) -> str:
         """Return an honorific that stands behind a name and a space, with what follows it; else nothing."""

@@ -5,14 +5,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from rules.extended.endings import is_syllable
-from rules.text import final_of
+from rules.hangul import RIEUL, final_of, is_syllable
 from schemas.profile import NounTables
 
 # What stands longer beside a noun is no chain of particles, and is looked at no further: giant words stay linear.
 MOST: Final = 12
 _CACHED: Final = 1 << 16
-_RIEUL: Final = 8
 _PLURAL: Final = "들"
 _LONGEST_SUFFIX: Final = 5
 
@@ -59,7 +57,7 @@ def either(words: Iterable[str]) -> str:
 def sound(last: str) -> int:
     """Return how a word ends: 0 with a vowel (or no Hangul), 1 with a consonant, 2 with ㄹ."""
     final = final_of(last) if is_syllable(last) else 0
-    return 0 if not final else 2 if final == _RIEUL else 1
+    return 0 if not final else 2 if final == RIEUL else 1
 
 
 def around(text: str, start: int, end: int) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from schemas.lexicon import Entry
 from schemas.nfc import nfc
 from schemas.profile import ExtendedProfile
 from schemas.turn import Turn
-from schemas.witness import NameWitness, RoleWitness, SourceWitness, Tier, Witnesses
+from schemas.witness import NameWitness, RoleWitness, Tier, Witnesses
 
 
 class CardWords(NamedTuple):
@@ -156,12 +156,12 @@ class ExtendedReader:
         namings: Namings,
         position: Position,
     ) -> RoleWitness:
-        source: SourceWitness | None = None
+        source: Element | None = None
         for key, name in session:
-            way = self._naming.match(key, entity)
-            element = None if way is None else earliest(name, turn.turn_id, namings, position)
-            if way is not None and element is not None and (source is None or _is_before(element, source.element)):
-                source = SourceWitness(element, way)
+            if self._naming.match(key, entity) is not None:
+                element = earliest(name, turn.turn_id, namings, position)
+                if element is not None and (source is None or _is_before(element, source)):
+                    source = element
         mention = self._naming.mention(reply, entity)
         if mention is None:
             return RoleWitness(*asking, source, None, 0, 0)
@@ -179,7 +179,7 @@ def _asked_roles(card: CardFacts, asked: tuple[RoleWitness, ...]) -> tuple[Asked
     return tuple(
         Asked(
             card.roles[witness.place],
-            None if witness.source is None else witness.source.element,
+            witness.source,
             witness.start in answered or witness.start in unsure,
             witness.start in unsure,
         )

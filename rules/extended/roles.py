@@ -42,7 +42,8 @@ class Kinship:
         """Make a card's roles ready, given as keys of terms."""
         if all(role in self._class_of for role in roles):
             return RoleWords(roles, self._all)
-        return RoleWords(roles, re.compile(either({*self._class_of, *roles})).finditer)
+        # Of a role that shows nothing no letter is left, and nothing would be found everywhere.
+        return RoleWords(roles, re.compile(either({*self._class_of, *filter(None, roles)})).finditer)
 
     def asked(self, message: Folded, words: RoleWords) -> tuple[Asking, ...]:
         """Return the roles a message (without case) asks with, each once, in the card's order."""

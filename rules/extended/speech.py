@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from rules.extended.endings import LONGEST, Endings
 from rules.extended.fold import Folded, without
-from rules.text import UNHEARD, Speech
+from rules.hearing import UNHEARD, Speech
 from schemas.profile import Says, SpeechTables
 from schemas.verdict import Level, Observed
 from schemas.witness import Told, WordWitness

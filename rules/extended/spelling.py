@@ -1,14 +1,9 @@
 """How a term is spelled to slip past a list: as single jamo, half so, or on a Latin keyboard."""
 
 from typing import Final
-from unicodedata import normalize
 
-from rules.extended.endings import is_syllable
-from rules.text import final_of
+from rules.hangul import is_syllable, jamo
 
-_INITIALS: Final = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
-_VOWELS: Final = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
-_FINALS: Final[tuple[str, ...]] = ("", *"ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ")
 # The keys of the Korean standard keyboard (두벌식, KS X 5002).
 _LETTERS: Final = (
     "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣㄳㄵㄶㄺㄻㄼㄽㄾㄿㅀㅄ"
@@ -20,13 +15,6 @@ _TYPED: Final = (
 _KEYS: Final = dict(zip(_LETTERS, _TYPED.split(), strict=True))
 _SYLLABLES: Final = range(2, 5)
 _FEWEST_KEYS: Final = 4
-
-
-def jamo(syllable: str) -> str:
-    """Return a syllable as compatibility jamo."""
-    parts = normalize("NFD", syllable)
-    initial, vowel = _INITIALS[ord(parts[0]) - 0x1100], _VOWELS[ord(parts[1]) - 0x1161]
-    return initial + vowel + _FINALS[final_of(syllable)]
 
 
 def spellings(term: str, *, as_word: bool) -> frozenset[str]:

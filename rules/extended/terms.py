@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick
 
-from rules.extended.endings import is_syllable
 from rules.extended.fold import Folded, Folding
 from rules.extended.nouns import Followers, around, suffix_then
 from rules.extended.spelling import spellings
+from rules.hangul import is_syllable
 from rules.lexicon import Hit
 from rules.places import Span, TermPlace, Unmet
 from schemas.lexicon import Entry

@@ -68,13 +68,12 @@ def _places(values: tuple[str, ...], key: Callable[[str], str]) -> dict[str, int
 
 
 class Grounds(NamedTuple):
-    """What holds for every turn of a snapshot: lexicon, hearing and profile."""
+    """What holds for every turn of a snapshot: the lexicon and the profile's hearing."""
 
     book: Book
     hearing: Hearing
-    profile: Profile
 
 
 def grounds(entries: Iterable[Entry], profile: Profile) -> Grounds:
     """Index a lexicon, given in its order, and a profile."""
-    return Grounds(Book(entries), Hearing(profile), profile)
+    return Grounds(Book(entries), Hearing(profile))

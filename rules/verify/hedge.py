@@ -1,11 +1,10 @@
 """Word the hedge again from what the second reading found."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from rules.verify.grounds import CardGrounds
-from rules.verify.text import Heard, Hearing, cleaned
+from rules.verify.text import Heard, Hearing, cleaned, starts
 from schemas import hedge as said
 from schemas.nfc import nfc
 from schemas.turn import Turn
@@ -18,51 +17,61 @@ _POLITE, _PLAIN = Level.POLITE.value, Level.PLAIN.value
 def hedge_of(
     turn: Turn, against: CardGrounds, heard: Heard, hearing: Hearing, asked: Sequence[tuple[int, object]] | None
 ) -> str | None:
-    """Return the hedge of a turn, or None when there is nothing to say.
+    """Return the hedge of a turn under `seed`, or None when there is nothing to say.
 
     `asked` holds the places of the roles asked for and their sources; None where no recall is compared.
     """
-    there = turn.reply_text is not None
-    known = heard.polite or heard.plain
-    recall = turn.user_asked_recall
+    known = bool(heard.polite or heard.plain)
+    speech: Sequence[str] = ()
+    if known:
+        speech = _speech(turn, heard, hearing)
+    elif turn.reply_text is not None:
+        speech = (said.LEVEL_UNKNOWN,)
+    return worded(turn, against, known, speech, () if asked is None else _recall(turn, against, asked))
+
+
+def worded(turn: Turn, against: CardGrounds, known: bool, speech: Sequence[str], recall: Sequence[str]) -> str | None:
+    """Put the sentences of a hedge in their order; `known` tells that the reply has a level."""
+    asks = turn.user_asked_recall
     sentences = []
     if turn.named_entities is None:
-        sentences.append(said.NAMES_NULL_ONLY if known and not recall else said.NAMES_NULL)
-    if not there:
-        sentences.append(said.NO_REPLY_RECALL if recall else said.NO_REPLY)
+        sentences.append(said.NAMES_NULL_ONLY if known and not asks else said.NAMES_NULL)
+    if turn.reply_text is None:
+        sentences.append(said.NO_REPLY_RECALL if asks else said.NO_REPLY)
     person = turn.first_person
     spoke = bool(person and not person.isspace())
     if not spoke or not against.person:
-        sentences.append(PERSONS[spoke, bool(against.person)])
-    if there and not known:
-        sentences.append(said.LEVEL_UNKNOWN)
-    if known:
-        sentences += _speech(turn, heard, hearing)
+        sentences.append(_PERSONS[spoke, bool(against.person)])
+    sentences += speech
     if not against.canon:
         sentences.append(said.NO_CANON)
-    if recall and turn.user_message is None:
+    if asks and turn.user_message is None:
         sentences.append(said.RECALL_NO_MESSAGE)
-    if asked is not None:
-        sentences += _recall(turn, against, asked)
+    sentences += recall
     return " ".join(sentences) or None
 
 
 # By whether the log and the card have a first person.
-PERSONS = {
+_PERSONS = {
     (False, True): said.FIRST_PERSON_NULL_TURN,
     (True, False): said.FIRST_PERSON_NULL_CARD,
     (False, False): said.FIRST_PERSON_NULL_BOTH,
 }
 
 
-def _speech(turn: Turn, heard: Heard, hearing: Hearing) -> list[str]:
+def levels(turn: Turn, level: str, heard: Heard) -> list[str]:
+    """Say how the level differs from the one that was logged, and that both were heard."""
     sentences = []
-    level = _POLITE if heard.polite else _PLAIN
     logged = turn.honorific_level
     if logged and logged != level and logged.strip() and nfc(logged) != level:
         sentences.append(said.LEVEL_DIFFERS.format(logged=cleaned(logged), level=level))
     if heard.polite > 0 < heard.plain:
         sentences.append(said.MIXED_LEVELS.format(polite=heard.polite, plain=heard.plain))
+    return sentences
+
+
+def _speech(turn: Turn, heard: Heard, hearing: Hearing) -> list[str]:
+    sentences = levels(turn, _POLITE if heard.polite else _PLAIN, heard)
     if heard.odd:
         word = hearing.odd_word(nfc(turn.reply_text or ""))
         if word is not None:
@@ -71,16 +80,22 @@ def _speech(turn: Turn, heard: Heard, hearing: Hearing) -> list[str]:
     return sentences
 
 
+def unnamed(against: CardGrounds, places: Iterable[int]) -> list[str]:
+    """Say which of the roles at some places of the card have an entity that no earlier turn named."""
+    roles = against.card.entity_roles
+    names = {against.roles[place][1]: roles[place].entity for place in places}
+    if not names:
+        return []
+    name, *more = names.values()
+    form = said.RECALL_NOT_NAMED_MORE if more else said.RECALL_NOT_NAMED
+    return [form.format(name=cleaned(name), more=len(more))]
+
+
 def _recall(turn: Turn, against: CardGrounds, asked: Sequence[tuple[int, object]]) -> list[str]:
     if not asked:
         return [said.RECALL_NO_ROLE]
-    sentences = []
     roles = against.card.entity_roles
-    unnamed = {against.roles[place][1]: roles[place].entity for place, source in asked if source is None}
-    if unnamed:
-        name, *more = unnamed.values()
-        form = said.RECALL_NOT_NAMED_MORE if more else said.RECALL_NOT_NAMED
-        sentences.append(form.format(name=cleaned(name), more=len(more)))
+    sentences = unnamed(against, (place for place, source in asked if source is None))
     message = nfc(turn.user_message or "")
     shown = {against.roles[place][0]: roles[place].role for place, _ in asked}
     for one, other in combinations(shown, 2):
@@ -93,10 +108,6 @@ def _recall(turn: Turn, against: CardGrounds, asked: Sequence[tuple[int, object]
 def _share_a_letter(message: str, one: str, other: str) -> bool:
     """Mark every letter that one role covers, then look for an occurrence of the other on a marked one."""
     covered = bytearray(len(message))
-    for place in _occurrences(message, one):
+    for place in starts(message, one):
         covered[place : place + len(one)] = b"\1" * len(one)
-    return any(covered.find(1, place, place + len(other)) != -1 for place in _occurrences(message, other))
-
-
-def _occurrences(message: str, role: str) -> list[int]:
-    return [match.start() for match in re.finditer(f"(?={re.escape(role)})", message)]
+    return any(covered.find(1, place, place + len(other)) != -1 for place in starts(message, other))

@@ -22,6 +22,11 @@ def cleaned(value: str) -> str:
     return kept if len(kept) <= _SHOWN else f"{kept[:_SHOWN]}…"
 
 
+def starts(text: str, part: str) -> list[int]:
+    """Return where a part begins in a text, also where its places overlap; nowhere for an empty part."""
+    return [match.start() for match in re.finditer(f"(?={re.escape(part)})", text)] if part else []
+
+
 def precedes(left: str, right: str) -> bool:
     """Tell whether a turn id stands before another in natural order, comparing run by run."""
     for one, other in zip_longest(_RUN.findall(left), _RUN.findall(right)):

@@ -62,7 +62,6 @@ class Reread(NamedTuple):
 
     derived: Derived
     unfounded: frozenset[int]
-    asked: tuple[RoleWitness, ...] | None
     level: str | None
 
 
@@ -89,12 +88,7 @@ def verify_witnessed(
 
 
 def reread(
-    witnesses: Witnesses,
-    turn: Turn,
-    against: CardGrounds,
-    grounding: Grounding,
-    namings: Namings,
-    position: Position,
+    witnesses: Witnesses, turn: Turn, against: CardGrounds, grounding: Grounding, namings: Namings, position: Position
 ) -> Reread:
     """Derive a verdict from its witnesses."""
     unfounded: set[int] = set()
@@ -127,7 +121,7 @@ def reread(
         unfounded.add(_NAMES_ITEM)
     hedge = hedge_from(turn, against, spoken.heard, doubts)
     derived = conclude(turn, against, spoken, touched, strangers, lost, hedge)
-    return Reread(derived, frozenset(unfounded), asked, level)
+    return Reread(derived, frozenset(unfounded), level)
 
 
 def _placed_reply(reply: str, witnesses: Witnesses, grounding: Grounding) -> Placed:
@@ -226,19 +220,18 @@ def _is_source(
 ) -> bool:
     """Tell whether a witness names the earliest earlier naming of an entity, or rightly none."""
     first: Element | None = None
-    way = None
     for name, elements in namings.items():
-        found = tables.names_same(tables.keys.name_key(name), entity)
-        for element in elements if found is not None else ():
+        is_name = tables.names_same(tables.keys.name_key(name), entity) is not None
+        for element in elements if is_name else ():
             expired = position.ttl_ms is not None and element.time_ms + position.ttl_ms <= position.time_ms
             if element.offset >= position.offset or expired or not precedes(element.turn_id, turn.turn_id):
                 continue
             if first is None or _stands_before(element, first):
-                first, way = element, found
+                first = element
     if witness.source is None or first is None:
         return witness.source is None and first is None
-    same = (witness.source.element.turn_id, witness.source.element.offset) == (first.turn_id, first.offset)
-    return same and way is not None and witness.source.element.reply_text == first.reply_text
+    same = (witness.source.turn_id, witness.source.offset) == (first.turn_id, first.offset)
+    return same and witness.source.reply_text == first.reply_text
 
 
 def _stands_before(one: Element, other: Element) -> bool:
@@ -252,7 +245,7 @@ def _lost(asked: tuple[RoleWitness, ...]) -> Recalled | None:
     answered = {witness.start for witness in asked if witness.mention is not None}
     for witness in asked:
         if witness.source is not None and witness.start not in answered:
-            return Recalled(witness.place, witness.source.element)
+            return Recalled(witness.place, witness.source)
     return None
 
 

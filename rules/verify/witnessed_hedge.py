@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rules.verify.grounds import CardGrounds
-from rules.verify.hedge import PERSONS
+from rules.verify.hedge import levels, unnamed, worded
 from rules.verify.text import Heard, cleaned
 from schemas import hedge as said
-from schemas.nfc import nfc
 from schemas.turn import Turn
 from schemas.witness import RoleWitness, Tier
 
@@ -23,48 +22,22 @@ class Doubts(NamedTuple):
 
 def hedge_from(turn: Turn, against: CardGrounds, heard: Heard, doubts: Doubts) -> str | None:
     """Return the hedge of a turn, or None when there is nothing to say."""
-    there, recall = turn.reply_text is not None, turn.user_asked_recall
     level = doubts.level
-    sentences = []
-    if turn.named_entities is None:
-        sentences.append(said.NAMES_NULL_ONLY if level and not recall else said.NAMES_NULL)
-    if not there:
-        sentences.append(said.NO_REPLY_RECALL if recall else said.NO_REPLY)
-    person = turn.first_person
-    spoke = bool(person and not person.isspace())
-    if not (spoke and against.person):
-        sentences.append(PERSONS[spoke, bool(against.person)])
-    if there and level is None:
-        sentences.append(said.LEVEL_UNCLEAR if doubts.unclear else said.LEVEL_UNKNOWN)
-    logged = turn.honorific_level
-    if level and logged and logged.strip() and nfc(logged) != level:
-        sentences.append(said.LEVEL_DIFFERS.format(logged=cleaned(logged), level=level))
-    if heard.polite > 0 < heard.plain:
-        sentences.append(said.MIXED_LEVELS.format(polite=heard.polite, plain=heard.plain))
+    speech = [] if level is None else levels(turn, level, heard)
+    if level is None and turn.reply_text is not None:
+        speech.append(said.LEVEL_UNCLEAR if doubts.unclear else said.LEVEL_UNKNOWN)
     if doubts.review:
         form = said.TERM_REVIEW_MORE if len(doubts.review) > 1 else said.TERM_REVIEW
-        sentences.append(form.format(term=cleaned(doubts.review[0]), more=len(doubts.review) - 1))
-    if not against.canon:
-        sentences.append(said.NO_CANON)
-    if recall and turn.user_message is None:
-        sentences.append(said.RECALL_NO_MESSAGE)
-    if doubts.asked is not None:
-        sentences += _recall(against, doubts.asked)
-    return " ".join(sentences) or None
+        speech.append(form.format(term=cleaned(doubts.review[0]), more=len(doubts.review) - 1))
+    recall = [] if doubts.asked is None else _recall(against, doubts.asked)
+    return worded(turn, against, level is not None, speech, recall)
 
 
 def _recall(against: CardGrounds, asked: tuple[RoleWitness, ...]) -> list[str]:
     if not asked:
         return [said.RECALL_NO_ROLE]
-    sentences, roles = [], against.card.entity_roles
-    unnamed: dict[str, str] = {}
-    for witness in asked:
-        if witness.source is None:
-            unnamed[against.roles[witness.place][1]] = roles[witness.place].entity
-    if unnamed:
-        name, *more = unnamed.values()
-        form = said.RECALL_NOT_NAMED_MORE if more else said.RECALL_NOT_NAMED
-        sentences.append(form.format(name=cleaned(name), more=len(more)))
+    roles = against.card.entity_roles
+    sentences = unnamed(against, (witness.place for witness in asked if witness.source is None))
     sure = {witness.start for witness in asked if witness.mention is Tier.HIT}
     weak = {witness.start for witness in asked if witness.mention is Tier.REVIEW} - sure
     unsure = [roles[witness.place].entity for witness in asked if witness.start in weak and witness.source is not None]

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from unicodedata import combining, normalize
 
 from rules.verify.tables import LONGEST_WORD, Keys, Tables
+from rules.verify.text import starts
 from schemas.lexicon import Entry
 from schemas.profile import Says
 from schemas.witness import NameWitness, RoleWitness, TermWitness, Tier, Told, Way, WordWitness
@@ -207,7 +208,7 @@ def is_asked(witness: RoleWitness, message: Placed, role: str, tables: Tables) -
 def is_said(witness: RoleWitness, reply: Placed, entity: str, tables: Tables) -> bool:
     """Tell whether a reply names an entity (a key) as its witness says; where it says not, that its name is no word."""
     if witness.mention is None:
-        return not any(_stands_as_name(reply.text, start, entity, tables) for start in _starts(reply.text, entity))
+        return not any(_stands_as_name(reply.text, start, entity, tables) for start in starts(reply.text, entity))
     place = reply.find(witness.said_start, witness.said_end)
     if place is None:
         return False
@@ -238,10 +239,6 @@ def _apart_honorific(text: str, end: int, tables: Tables) -> str:
         return ""
     word = _SYLLABLES.match(text, end + 1)
     return word[0] if word and tables.honoured(word[0]) else ""
-
-
-def _starts(text: str, part: str) -> Iterable[int]:
-    return (match.start() for match in re.finditer(f"(?={re.escape(part)})", text)) if part else ()
 
 
 def _is_syllable(character: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from schemas.canary import CANARY_CHARACTER
-from service.decode import Malformed, parse
+from service.decode import mapping
 
 SESSION_PREFIX: Final = f"{CANARY_CHARACTER}-"
 _UNCOMPARED: Final = frozenset(("session_id", "summary"))  # the wording of a summary may change from release to release
@@ -68,9 +68,8 @@ def known_by(key: bytes | None, value: bytes | None) -> tuple[str, str] | None:
     """Return the session and turn that a verdict or a dead letter of the canary is about; None for anybody else's."""
     if key is None or value is None or not key.startswith(SESSION_PREFIX.encode()):
         return None
-    row = _row(value)
-    names = row.get("session_id"), row.get("turn_id"), row.get("character_id")
-    session_id, turn_id, character_id = names
+    row = mapping(value) or {}
+    session_id, turn_id, character_id = (row.get(name) for name in ("session_id", "turn_id", "character_id"))
     if character_id != CANARY_CHARACTER or not isinstance(session_id, str) or not isinstance(turn_id, str):
         return None
     return session_id, turn_id
@@ -78,15 +77,7 @@ def known_by(key: bytes | None, value: bytes | None) -> tuple[str, str] | None:
 
 def differences(place: int, value: bytes, checks: str) -> list[str]:
     """Return the columns in which a verdict is not what it must be, by name; `checks` are its header's ten marks."""
-    row, wanted = _row(value), SCRIPT[place].verdict
+    row, wanted = mapping(value) or {}, SCRIPT[place].verdict
     columns = {*row, *wanted} - _UNCOMPARED
     found = sorted(column for column in columns if row.get(column, _NOTHING) != wanted.get(column, _NOTHING))
     return found if checks == _PASSED else [*found, "checks"]
-
-
-def _row(value: bytes) -> dict[str, Any]:
-    try:
-        row = parse(value)
-    except Malformed:
-        return {}
-    return row if isinstance(row, dict) else {}

@@ -1,17 +1,14 @@
 """`turnjudge accuracy`: the profiles measured on public text that lies beside the project."""
 
-import sys
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import click
 import orjson
 
-from service.cli.workshop import profile_file
+from service.cli.options import PROFILE_FILE, format_option
+from service.cli.progress import waiting
 from service.files.writing import written
 from service.profiles import read_extended
-from service.workshop.accuracy import measure
-from service.workshop.accuracy_report import errors_in_lines, in_columns, in_words
 from service.workshop.accuracy_sets import FILES, Half
 
 
@@ -32,18 +29,19 @@ from service.workshop.accuracy_sets import FILES, Half
 )
 @click.option("--seed", default=1, show_default=True, help="Draws the replies that are joined of two rows.")
 @click.option("--errors", metavar="FILE", help="Where the single errors go, as JSONL with their texts.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How it is shown."
-)
-@profile_file
+@format_option("text", "json")
+@PROFILE_FILE
 def accuracy(data: Path, half: str, seed: int, errors: str | None, form: str, profile_file: Path | None) -> None:
     """Measure the profiles seed and extended on public Korean text: speech, stresses, terms.
 
     Prints confusion counts, shares with Wilson intervals of 95 %, and what the sets at hand do not allow. On the test
     half the figures of extended are held against their bars; the exit code is 1 when one is missed. Takes less
-    than a minute.
+    than a minute, and needs the extra evaluate.
     """
-    with _waiting():
+    from service.workshop.accuracy import measure
+    from service.workshop.accuracy_report import errors_in_lines, in_columns, in_words
+
+    with waiting("measuring"):
         measured = measure(data, Half(half), seed, read_extended(profile_file))
     if form == "json":
         click.echo(orjson.dumps(in_columns(measured), option=orjson.OPT_INDENT_2))
@@ -56,12 +54,3 @@ def accuracy(data: Path, half: str, seed: int, errors: str | None, form: str, pr
                 file.write(orjson.dumps(error, option=orjson.OPT_APPEND_NEWLINE))
     if measured.sets.half is Half.TEST and not all(bar.holds for bar in measured.bars):
         click.get_current_context().exit(1)
-
-
-def _waiting() -> AbstractContextManager[object]:
-    """Show on a terminal that something is going on; nothing in a pipe."""
-    if not sys.stderr.isatty():
-        return nullcontext()
-    from rich.console import Console
-
-    return Console(stderr=True).status("measuring")

@@ -6,20 +6,20 @@ import click
 
 from rules.profile import PROFILE_NAMES
 from service.cli.options import profile_option
-from service.cli.progress import Progress
 from service.cli.reporting import reports
 from service.cli.sources import (
     VERDICTS,
     Sources,
     both_sides_of,
+    earlier_verdicts,
     file_facts,
     judged_rows,
     marked_turns,
-    shown_name,
     with_sources,
 )
 from service.errors import OperatorError
 from service.evaluate.report.value import Fact, Report
+from service.files.readers import shown
 
 
 @click.command()
@@ -56,19 +56,17 @@ def evaluate(
     """
     from service.evaluate.evaluating import Bars, Evaluation
     from service.evaluate.evaluating import evaluate as evaluated
-    from service.evaluate.sources import earlier_verdicts
     from service.evaluate.statistics import Resampling
 
     sources.refuse_same(gold, verdicts, baseline)
     if fail_on and baseline is None:
         raise OperatorError("--fail-on regressions: expected --baseline")
     marked = marked_turns(gold, sources.caps)
-    progress = Progress()
     before = None
     if baseline is not None:
-        earlier = earlier_verdicts(baseline, sources.caps, progress.track)
+        earlier = earlier_verdicts(baseline, sources.caps)
         before = {identity: str(judged.word) for identity, judged in earlier.items()}
-    with judged_rows(sources, verdicts, profile, progress) as (rows, settings, refused):
+    with judged_rows(sources, verdicts, profile) as (rows, settings, refused):
         files = file_facts(("gold", "정답", gold), ("baseline", "지난 판정", baseline))
         drawn = (Fact("seed", "부트스트랩 seed", seed), Fact("resamples", "부트스트랩 횟수", resamples))
         bars = Bars(min_agreement, min_turns, fail_on is not None)
@@ -96,17 +94,22 @@ def compare_models(
     """
     from service.evaluate.comparing import Comparison, compare
     from service.evaluate.prompts import paired
+    from service.evaluate.report.showing import one_line
 
     turns, _, _ = sources.wanted()
     sources.refuse_same()
-    with judged_rows(sources, None, profile, Progress()) as (rows, settings, refused):
+    with judged_rows(sources, None, profile) as (rows, settings, refused):
         pairing = paired(rows, models)
+    # Names of the turns, which may hold what a terminal obeys.
+    compared, seen = (", ".join(map(one_line, names)) for names in (pairing.models, sorted(pairing.seen)))
     if len(pairing.models) < 2:
-        raise OperatorError(f"expected turns of at least two models, found {', '.join(pairing.models) or 'none'}")
+        raise OperatorError(f"expected turns of at least two models, found {compared or 'none'}")
     for name in (*models, *([candidate] if candidate else [])):
-        if name not in pairing.seen or name not in pairing.models:
-            raise OperatorError(f"no turn is by the model {name}; there are {', '.join(sorted(pairing.seen))}")
-    return compare(Comparison(pairing, shown_name(turns), max_mismatch, candidate, settings, refused))
+        if name not in pairing.seen:
+            raise OperatorError(f"no turn is by the model {name}; there are {seen}")
+    if candidate and candidate not in pairing.models:
+        raise OperatorError(f"--candidate: expected one of the models compared, {compared}")
+    return compare(Comparison(pairing, shown(turns), max_mismatch, candidate, settings, refused))
 
 
 @click.command()
@@ -157,7 +160,7 @@ def what_if(
     """
     from service.evaluate.changing import Change
     from service.evaluate.changing import what_if as changed
-    from service.evaluate.sources import Changes
+    from service.evaluate.sides import Changes
 
     sources.refuse_same(verdicts, baseline, gold, changed_lexicon, *cards_changed)
     changes = Changes(cards_changed, changed_lexicon, endings, changed_profile, changed_words)
@@ -170,7 +173,7 @@ def what_if(
         raise OperatorError("--verdicts: expected --baseline with it, and no change")
     marked = marked_turns(gold, sources.caps) if gold is not None else None
     with both_sides_of(sources, verdicts, profile, changes, baseline) as (rows, settings, refused):
-        said = changes.said() or (f"판정 파일 {shown_name(baseline)}에서 {shown_name(verdicts or sources.turns)}로",)
+        name = shown(verdicts or sources.turns or "")
+        said = changes.said() or (f"판정 파일 {shown(baseline or '')}에서 {name}로",)
         files = file_facts(("gold", "정답", gold), ("baseline", "지난 판정", baseline))
-        name = shown_name(verdicts or sources.turns)
         return changed(Change(rows, said, name, marked, fail_on, (*files, *settings), refused))

@@ -8,9 +8,12 @@ import orjson
 
 from rules.working import State
 from schemas.witness import Told, Way
-from service.cli.judging import Against, refuse_same, tracked, with_against
+from service.cli.inputs import refuse_same, say_refused
+from service.cli.judging import Against, with_against
+from service.cli.options import format_option
+from service.cli.progress import Progress
 from service.errors import OperatorError
-from service.files.explained import Line, Wanted, explain_turns
+from service.files.explaining import Line, Wanted, explain_turns
 from service.files.readers import turn_file
 from service.step import DeadLetter
 from service.visible import visible
@@ -50,9 +53,7 @@ _UNMET: Final = {"except": "예외로 적은 문맥", "part": "다른 말의 한
 @click.option("--turn", "turn_id", required=True, metavar="TURN_ID", help="The turn to explain.")
 @click.option("--session", metavar="SESSION_ID", help="Its session, where several have a turn of that id.")
 @with_against
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How it is shown."
-)
+@format_option("text", "json")
 def explain(turns: str, turn_id: str, session: str | None, against: Against, form: str) -> None:
     """Explain the verdict of a turn of TURNS (JSONL, or CSV by its name; - is JSONL from stdin).
 
@@ -60,15 +61,14 @@ def explain(turns: str, turn_id: str, session: str | None, against: Against, for
     decided, and why the others did not; json writes a turn a line. Where several turns have the id, all are explained.
     A turn that could not be judged says why, and the exit code is 1.
     """
-    refuse_same((turns, against.cards, against.lexicon))
+    refuse_same(turns, against.cards, against.lexicon)
     reference = against.read()
-    for refused in reference.refused:
-        click.echo(str(refused), err=True)
+    say_refused(reference.refused)
     show = _print if form == "json" else _say
     found = judged = 0
     with turn_file(turns, against.caps) as source:
         wanted, known = Wanted(turn_id, session), reference.sources.snapshot()
-        for line in explain_turns(source, wanted, known, against.caps, against.order, tracked):
+        for line in explain_turns(source, wanted, known, against.caps, against.order, Progress().track):
             found += 1
             judged += isinstance(line.answer, Explained)
             show(source.name, line)
@@ -80,10 +80,10 @@ def explain(turns: str, turn_id: str, session: str | None, against: Against, for
 
 
 def _print(file: str, line: Line) -> None:
-    click.echo(orjson.dumps(row(file, line)).decode())
+    click.echo(orjson.dumps(_row(file, line)).decode())
 
 
-def row(file: str, line: Line) -> dict[str, Any]:
+def _row(file: str, line: Line) -> dict[str, Any]:
     """Return an explained turn as JSON has it.
 
     `file`, `line`, `turn_id`, `session_id`, then `profile`, `verdict` (the record with its fifteen keys) and `working`

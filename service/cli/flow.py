@@ -1,13 +1,12 @@
 """The options that say who judges a logical flow: a file of answers, or a model, and by how many votes."""
 
 import re
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import click
 
 from rules.oracle.flow import MAJORITY, Quorum
+from service.cli.options import gathered
 from service.errors import OperatorError
 from service.files.readers import STDIN
 from service.llm.settings import LlmSettings
@@ -39,21 +38,6 @@ class Flow(NamedTuple):
         return 1 if self.model is None else -(-self.model.llm_concurrency // self.ballot.asked)
 
 
-class _Votes(click.ParamType):
-    """`K/N`, or `N` for more than half of N."""
-
-    name = "votes"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Ballot:
-        """Read what was given."""
-        found = _BALLOT.fullmatch(str(value))
-        least, count = (int(found[1] or 1), int(found[2])) if found else (1, 0)
-        if found is None or least > count or count > MOST_VOTES:
-            self.fail(f"expected N or K/N, with K from 1 to N and N at most {MOST_VOTES}", param, ctx)
-        return Ballot(Quorum(least, count) if found[1] else MAJORITY, count, found[0])
-
-
-_ONE_VOTE: Final = Ballot(MAJORITY, 1, "1")
 _OPTIONS: Final = (
     click.option(
         "--flow-answers",
@@ -67,7 +51,6 @@ _OPTIONS: Final = (
     ),
     click.option(
         "--votes",
-        type=_Votes(),
         metavar="K/N",
         help="Ask the model N times a step, of which K must pass it; N alone is more than half of N. Of fewer votes "
         f"that count, no smaller share. 1 if not given, {MOST_VOTES} at most. Votes differ only at a temperature "
@@ -81,32 +64,32 @@ _OPTIONS: Final = (
 )
 
 
-def judging_flows(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of who judges flows, as one argument `flow`."""
-
-    @wraps(command)
-    def wrapped(
-        *, flow_answers: str | None, flow_model: bool, votes: Ballot | None, save_answers: str | None, **rest: Any
-    ) -> Any:
-        return command(flow=_flow(flow_answers, flow_model, votes, save_answers), **rest)
-
-    for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
-    return wrapped
-
-
-def _flow(answers: str | None, asks_model: bool, votes: Ballot | None, save: str | None) -> Flow:
+def _flow(flow_answers: str | None, flow_model: bool, votes: str | None, save_answers: str | None) -> Flow:
     """Hold the options against each other; settings of a model are read only where one is asked.
 
     Raises:
-        OperatorError: options that exclude each other, or a setting that is wrong or missing.
+        OperatorError: options that exclude each other, votes that cannot be, or a setting that is wrong or missing.
     """
-    if answers is not None and asks_model:
+    if flow_answers is not None and flow_model:
         raise OperatorError("--flow-model and --flow-answers: expected one of them")
-    if answers is None and votes is not None and not asks_model:
+    if flow_answers is None and votes is not None and not flow_model:
         raise OperatorError("--votes: expected --flow-model or --flow-answers with it")
-    if save is not None and not asks_model:
+    if save_answers is not None and not flow_model:
         raise OperatorError("--save-answers: expected --flow-model with it")
-    if save == STDIN:
+    if save_answers == STDIN:
         raise OperatorError("--save-answers: expected a file, since the report has stdout")
-    return Flow(answers, load_settings(LlmSettings) if asks_model else None, votes or _ONE_VOTE, save)
+    ballot = _ballot("1" if votes is None else votes)
+    return Flow(flow_answers, load_settings(LlmSettings) if flow_model else None, ballot, save_answers)
+
+
+def _ballot(given: str) -> Ballot:
+    """Read `K/N`, or `N` for more than half of N."""
+    found = _BALLOT.fullmatch(given)
+    least, count = (int(found[1] or 1), int(found[2])) if found else (1, 0)
+    if found is None or least > count or count > MOST_VOTES:
+        raise OperatorError(f"--votes: expected N or K/N, with K from 1 to N and N at most {MOST_VOTES}")
+    return Ballot(Quorum(least, count) if found[1] else MAJORITY, count, given)
+
+
+# Gives a command the options of who judges flows, as one argument `flow`.
+judging_flows: Final = gathered("flow", _OPTIONS, _flow)

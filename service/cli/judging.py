@@ -4,7 +4,6 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import wraps
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -13,18 +12,19 @@ import orjson
 
 from rules.verify import ITEMS
 from schemas.turn import Turn
+from service.cli.inputs import is_same, refuse_same
 from service.cli.narrating import wanted_model, write_summaries
-from service.cli.options import CAPS, PROFILE_FILE, Option, order_option, profile_option
+from service.cli.options import CAPS, PROFILE_FILE, Option, format_option, gathered, order_option, profile_option
+from service.cli.progress import Progress
 from service.decode import Caps
 from service.errors import OperatorError
 from service.files.judging import Judge, Judging, Order, Tally, judge_file
-from service.files.readers import STDIN, RawRow, Refused, opened, shown, turn_file
+from service.files.readers import STDIN, Refused, opened, shown, turn_file
 from service.files.reference import Reference, Sources, read_reference
 from service.files.sharing import shared
 from service.files.verifying import Checked, Failed, Finding, verify_file
 from service.files.writing import written
 
-_STEP_ROWS: Final = 1000
 _MAX_JOBS: Final = 64
 _OPTIONS: Final[tuple[Option, ...]] = (
     click.option("--cards", required=True, metavar="FILE", help="Cards, JSONL or CSV."),
@@ -57,28 +57,20 @@ class Against(NamedTuple):
         return read_reference(self.cards, self.lexicon, self.profile, self.caps, profile_file=self.profile_file)
 
 
-def with_against(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the shared options, as one argument `against`."""
+def _against(
+    cards: str,
+    lexicon: str,
+    order: str,
+    profile: str,
+    profile_file: Path | None,
+    max_record_bytes: int,
+    max_names: int,
+) -> Against:
+    return Against(cards, lexicon, Order(order), profile, profile_file, Caps(max_record_bytes, max_names))
 
-    @wraps(command)
-    def wrapped(
-        *,
-        cards: str,
-        lexicon: str,
-        order: str,
-        profile: str,
-        profile_file: Path | None,
-        max_record_bytes: int,
-        max_names: int,
-        **rest: Any,
-    ) -> None:
-        against = Against(cards, lexicon, Order(order), profile, profile_file, Caps(max_record_bytes, max_names))
-        command(against=against, **rest)
 
-    taking: Callable[..., None] = wrapped
-    for option in reversed(_OPTIONS):
-        taking = option(taking)
-    return taking
+# Gives a command the shared options, as one argument `against`.
+with_against: Final = gathered("against", _OPTIONS, _against)
 
 
 @click.command()
@@ -105,7 +97,9 @@ def judge(turns: str, against: Against, out: str | None, rejects: str | None, su
     Writes one verdict a line, in the order of the turns, and nothing else. A row that is refused, or whose character
     has no card, is reported as file:line: reason: field: expectation; the rest is judged, and the exit code is 1.
     """
-    refuse_same((turns, against.cards, against.lexicon), (out, rejects))
+    refuse_same(turns, against.cards, against.lexicon)
+    if is_same(out or STDIN, rejects):
+        raise OperatorError("--out and --rejects: expected two files")
     model = None if summaries is None else wanted_model(summaries, out, rejects)
     tally = _judge(turns, against, out, rejects, jobs)
     if rejects is not None or sys.stderr.isatty():
@@ -127,7 +121,7 @@ def _judge(turns: str, against: Against, out: str | None, rejects: str | None, j
             reject(refused, None)
         # What is loaded stays for the whole run, so the collector need not walk it again and again.
         gc.freeze()
-        tally = judge_file(source, judging, against.order, result.write, reject, tracked)
+        tally = judge_file(source, judging, against.order, result.write, reject, Progress().track)
     tally.refused.update(refused.refusal.reason for refused in reference.refused)
     return tally
 
@@ -139,15 +133,6 @@ def _judging(sources: Sources, against: Against, jobs: int) -> Iterator[Judging]
     else:
         with shared(sources, against.caps, against.order, jobs) as judging:
             yield judging
-
-
-def refuse_same(inputs: tuple[str, ...], results: tuple[str | None, ...] = (None, None)) -> None:
-    """Refuse to read two files from stdin, or to write two into one."""
-    if inputs.count(STDIN) > 1:
-        raise OperatorError("only one file can be read from stdin")
-    out, rejects = results
-    if (out is not None and out == rejects) or (out, rejects) == (None, STDIN):
-        raise OperatorError("--out and --rejects: expected two files")
 
 
 def _say_reject(refused: Refused, turn: Turn | None) -> None:
@@ -178,43 +163,18 @@ def _summary(tally: Tally) -> str:
     return f"{judged}, {tally.refused.total():,} rows without a verdict ({reasons})"
 
 
-def tracked(what: str, rows: Iterator[RawRow]) -> Iterator[RawRow]:
-    """Show on a terminal how many rows have gone through; hand them through untouched elsewhere."""
-    return _shown_rows(what, rows) if sys.stderr.isatty() else rows
-
-
-def _shown_rows(what: str, rows: Iterator[RawRow]) -> Iterator[RawRow]:
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description} {task.completed:,.0f} rows"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=None)
-        for number, row in enumerate(rows, start=1):
-            yield row
-            if number % _STEP_ROWS == 0:
-                progress.update(task, completed=number)
-
-
 @click.command()
 @click.argument("verdicts")
 @click.option("--turns", required=True, metavar="FILE", help="The turns that were judged, JSONL or CSV.")
 @with_against
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "jsonl"]),
-    default="table",
-    show_default=True,
-    help="How it is shown.",
-)
+@format_option("table", "jsonl")
 def verify(verdicts: str, turns: str, against: Against, form: str) -> None:
     """Check VERDICTS, a file of verdicts as judge writes it, against the turns they were given for, by the ten items.
 
     A verdict belongs to the turn with its turn_id, session_id, character_id and model_id. Every miss is named as
     file:line: item, field and expectation. The exit code is 1 when a verdict misses an item or a line is no verdict.
     """
-    refuse_same((verdicts, turns, against.cards, against.lexicon))
+    refuse_same(verdicts, turns, against.cards, against.lexicon)
     reference = against.read()
     report = _say_finding if form == "table" else _print_finding
     for refused in reference.refused:
@@ -227,7 +187,7 @@ def verify(verdicts: str, turns: str, against: Against, form: str) -> None:
             against.caps,
             against.order,
             lambda finding: report(shown(verdicts), finding),
-            tracked,
+            Progress().track,
         )
     (_say_checked if form == "table" else _print_checked)(checked)
     if not checked.is_good:

@@ -12,9 +12,10 @@ from rich.text import Text
 from schemas.refusal import Reason, Refusal
 from service.cli.asking import agreed
 from service.cli.environment import BROKERS, naming
+from service.cli.inputs import say_refused
 from service.cli.progress import Progress
-from service.decode import Caps, Malformed, decode_turn, parse
-from service.files.readers import Loaded, Refused, read_cards, read_lexicon, read_turns, shown
+from service.decode import Caps, Malformed, parse
+from service.files.readers import Loaded, Refused, read_cards, read_lexicon, read_turns, shown, turn_of
 from service.load import Difference, card_difference, lexicon_difference, publish_records, publish_turns
 from service.records import Record
 from service.replay import Done
@@ -93,8 +94,8 @@ def cards(file: str, replace: bool, yes: bool, brokers: str | None) -> None:
     """Publish the cards of FILE: those that are new or differ from what is there."""
     settings = _settings(brokers)
     loaded = read_cards(file, settings.caps)
-    _say_refused(loaded, removing=replace)
-    difference = card_difference(settings, loaded.records, replace=replace and not loaded.refused)
+    say_refused(loaded.refused)
+    difference = card_difference(settings, loaded.records, replace=replace and _may_remove(loaded))
     _publish(settings, difference, ask=bool(difference.removed) and not yes)
     _end(len(loaded.refused))
 
@@ -107,8 +108,8 @@ def lexicon(file: str, yes: bool, brokers: str | None) -> None:
     """Make the lexicon what FILE says: a row that is not in FILE is removed. What differs is shown and asked about."""
     settings = _settings(brokers)
     loaded = read_lexicon(file, settings.caps)
-    _say_refused(loaded, removing=True)
-    difference = lexicon_difference(settings, loaded.records, remove=not loaded.refused)
+    say_refused(loaded.refused)
+    difference = lexicon_difference(settings, loaded.records, remove=_may_remove(loaded))
     _publish(settings, difference, ask=bool(difference.records) and not yes)
     _end(len(loaded.refused))
 
@@ -129,7 +130,7 @@ def turns(file: str, rate: float | None, brokers: str | None) -> None:
 
 def _accepted(file: str, caps: Caps, refused: Counter[Reason]) -> Iterator[tuple[str, bytes]]:
     for line, value in read_turns(file, caps, _say):
-        turn = value if isinstance(value, Refusal) else decode_turn(value, caps)
+        turn = turn_of(value, caps)
         if isinstance(turn, Refusal):
             refused[turn.reason] += 1
             _say(str(Refused(shown(file), line, turn)))
@@ -137,11 +138,10 @@ def _accepted(file: str, caps: Caps, refused: Counter[Reason]) -> Iterator[tuple
             yield turn.session_id, value
 
 
-def _say_refused(loaded: Loaded[Any], *, removing: bool) -> None:
-    for refused in loaded.refused:
-        _say(str(refused))
-    if loaded.refused and removing:
+def _may_remove(loaded: Loaded[Any]) -> bool:
+    if loaded.refused:
         _say("nothing is removed, because what was refused may be what is there")
+    return not loaded.refused
 
 
 def _publish(settings: KafkaSettings, difference: Difference, *, ask: bool) -> None:

@@ -8,6 +8,7 @@ import click
 
 from schemas.verdict import VerdictWord
 from service.cli.environment import BROKERS, naming
+from service.cli.inputs import is_same
 from service.cli.progress import Progress
 from service.cli.stopping import until_stopped
 from service.errors import OperatorError
@@ -68,7 +69,7 @@ def wanted_model(summaries: str, out: str | None, rejects: str | None) -> LlmSet
 
     if out is None or out == "-" or (Path(out).exists() and not Path(out).is_file()):
         raise OperatorError("--summaries: expected with --out, and that a file")
-    if summaries in (out, rejects):
+    if is_same(summaries, out) or is_same(summaries, rejects):
         raise OperatorError("--summaries: expected a file of its own")
     model = load_settings(LlmSettings)
     with opened(model):  # its files are read by that
@@ -87,9 +88,9 @@ def write_summaries(model: LlmSettings, verdicts: str, path: str) -> None:
         opened(model) as client,
         Path(verdicts).open("rb") as lines,
         written(path) as file,
-        telling(Narrator(client), at_once) as threads,
+        telling(Narrator(client), at_once) as tell,
     ):
-        figures = tell_lines(Progress().track("summaries", lines), threads, at_once, file.write)
+        figures = tell_lines(Progress().track("summaries", lines), tell, at_once, file.write)
         _say(f"{figures} {_with(model)}; {_spent(client)}")
 
 

@@ -1,6 +1,8 @@
 """Options that several commands share, each said once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,6 +43,29 @@ PROFILE_FILE: Final[Option] = click.option(
     metavar="FILE",
     help="Words of your own for the extended profile, TOML.",
 )
+
+
+def gathered(name: str, options: Sequence[Option], make: Callable[..., Any]) -> Option:
+    """Return what gives a command some options as one argument, made by `make` of those it has parameters for."""
+    wanted = tuple(signature(make).parameters)
+
+    def taking(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def taken(**given: Any) -> Any:
+            own = {key: given.pop(key) for key in wanted}
+            return command(**{name: make(**own)}, **given)
+
+        wrapped: Callable[..., Any] = taken
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        return wrapped
+
+    return taking
+
+
+def format_option(*forms: str, meaning: str = "How it is shown.") -> Option:
+    """Return the option that says how a result is shown, in the first form where nothing is said."""
+    return click.option("--format", "form", type=click.Choice(forms), default=forms[0], show_default=True, help=meaning)
 
 
 def order_option(meaning: str) -> Option:

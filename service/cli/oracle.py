@@ -1,32 +1,30 @@
 """`turnjudge oracle` and `turnjudge oracle lint`: outputs against evaluation criteria (spec 001)."""
 
 import gc
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import click
 
 from rules.oracle.case import Asking, CaseResult
 from service.cli.environment import naming
 from service.cli.flow import Flow, judging_flows
+from service.cli.inputs import refuse_same
+from service.cli.progress import Progress
 from service.cli.reporting import reports
 from service.errors import OperatorError
+from service.evaluate.oracle.answers import Saving
 from service.evaluate.oracle.baseline import compare, read_baseline
 from service.evaluate.oracle.linting import lint_dataset
 from service.evaluate.oracle.reading import Bad
 from service.evaluate.oracle.reporting import Run, report_of
 from service.evaluate.oracle.running import Inputs, RefusedError, read_inputs, run
-from service.evaluate.oracle.saving import Saving
 from service.evaluate.report.value import Fact, Kind, Report
-from service.files.readers import STDIN
 from service.files.writing import written
 from service.llm.asking import Spent
 from service.llm.settings import LlmSettings
-
-T = TypeVar("T")
 
 LINT: Final = "lint"
 _SHOWN_BAD: Final = 200
@@ -96,9 +94,7 @@ def oracle(
     `turnjudge oracle lint DATASET` checks the criteria alone.
     """
     bar = _Bar(baseline, fail_on == "regressions")
-    files = [file for file in (dataset, outputs, flow.answers, baseline) if file is not None]
-    if files.count(STDIN) > 1:
-        raise OperatorError("only one file can be read from stdin")
+    refuse_same(dataset, outputs, flow.answers, baseline)
     if bar.only_regressions and baseline is None:
         raise OperatorError("--fail-on regressions: expected --baseline with it")
     # Waiting for a model takes longer than any walk, and its client leaves much behind that is not needed again.
@@ -114,8 +110,9 @@ def oracle(
 
 
 def _judged(inputs: Inputs, asking: Asking, flow: Flow) -> tuple[tuple[CaseResult, ...], Spent | None]:
+    progress = Progress(len(inputs.cases))
     if flow.model is None:
-        return tuple(run(inputs, asking, _tracked)), None
+        return tuple(progress.track("judging", run(inputs, asking))), None
     from service.evaluate.oracle.asking import asking_model  # a client takes a while to read
 
     with ExitStack() as stack:
@@ -123,7 +120,7 @@ def _judged(inputs: Inputs, asking: Asking, flow: Flow) -> tuple[tuple[CaseResul
         judge = stack.enter_context(asking_model(flow.model, flow.ballot.asked))
         saving = Saving(judge)
         results: list[CaseResult] = []
-        for result in run(inputs, asking._replace(judge=saving), _tracked, flow.at_once):
+        for result in progress.track("judging", run(inputs, asking._replace(judge=saving), flow.at_once)):
             results.append(result)
             rows = saving.rows_of(result.case_id)
             if file is not None:
@@ -173,18 +170,6 @@ def _settings(dataset: str, outputs: str, flow: Flow, asking: Asking, bar: _Bar)
 
 def _name(path: str | None) -> str | None:
     return None if path is None else Path(path).name
-
-
-def _tracked(what: str, rows: Iterator[T]) -> Iterator[T]:
-    """Show on a terminal how many cases have gone through; hand them through untouched elsewhere."""
-    return _shown_rows(what, rows) if sys.stderr.isatty() else rows
-
-
-def _shown_rows(what: str, rows: Iterator[T]) -> Iterator[T]:
-    from rich.console import Console
-    from rich.progress import track
-
-    yield from track(rows, description=what, console=Console(stderr=True), transient=True)
 
 
 @click.command()

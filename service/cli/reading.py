@@ -11,9 +11,10 @@ from rules.catalogue import CHECKS
 from rules.check import Check
 from rules.verify import ITEMS
 from schemas import hedge
-from schemas.export import RECORDS
+from schemas.export import RECORDS, committed_text
 from schemas.hedge import HedgeCode
 from schemas.verdict import VerdictWord
+from service.cli.options import format_option
 
 # The heads of a check's dossier, which is its module's docstring.
 DOSSIER: Final = ("What it flags", "Why", "Flags", "Passes", "Limits", "Source")
@@ -23,13 +24,11 @@ DOSSIER: Final = ("What it flags", "Why", "Flags", "Passes", "Limits", "Source")
 @click.argument("name", type=click.Choice(list(RECORDS)), metavar="NAME")
 def schema(name: str) -> None:
     """Print the JSON Schema of the record NAME, as it is frozen in v1."""
-    click.echo(files("schemas").joinpath(f"json/{name}.v1.json").read_text(encoding="utf-8"), nl=False)
+    click.echo(committed_text(name), nl=False)
 
 
 @click.command()
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How it is shown."
-)
+@format_option("text", "json")
 def rules(form: str) -> None:
     """Explain the checks in the order they are asked, the hedge codes and the ten items."""
     described = {

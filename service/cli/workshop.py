@@ -2,14 +2,17 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Final
 
 import click
 import orjson
 
 from schemas.lexicon import Entry
+from service.cli.inputs import refuse_same, say_refused
+from service.cli.options import PROFILE_FILE, format_option
 from service.decode import Caps
 from service.errors import OperatorError
-from service.files.readers import STDIN, Loaded, read_lexicon
+from service.files.readers import Loaded, read_lexicon
 from service.files.writing import written
 from service.profiles import read_extended
 from service.workshop import report
@@ -20,25 +23,8 @@ from service.workshop.terms import lint_lexicon
 from service.workshop.trying import read_text, try_lexicon
 from service.workshop.words import everyday_chat
 
-_FORMAT = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="How findings are shown.",
-)
-_STRICT = click.option("--strict", is_flag=True, help="Exit 1 also when there are only rows to look at.")
-
-
-profile_file = click.option(
-    "--profile-file",
-    type=click.Path(path_type=Path),
-    envvar="TURNJUDGE_PROFILE_FILE",
-    show_envvar=True,
-    metavar="FILE",
-    help="Words of your own for the extended profile, TOML.",
-)
+_FORMAT: Final = format_option("text", "jsonl", meaning="How findings are shown.")
+_STRICT: Final = click.option("--strict", is_flag=True, help="Exit 1 also when there are only rows to look at.")
 
 
 @click.group()
@@ -71,7 +57,7 @@ def lint_lexicon_file(lexicon_file: str, form: str, strict: bool) -> None:
     help="A topic whose terms are meant wherever they stand, as insults are; may be given again. Topics named so "
     "(욕설, 비속어, 비하, 혐오) need not be.",
 )
-@profile_file
+@PROFILE_FILE
 @_FORMAT
 def try_lexicon_file(
     lexicon_file: str,
@@ -89,7 +75,7 @@ def try_lexicon_file(
     to be about a topic are shown as hits as well: the proposal leaves them to the creator. The profile seed reads
     neither mode nor except. The exit code is 1 when rows were refused.
     """
-    _refuse_same(lexicon_file, text_file)
+    refuse_same(lexicon_file, text_file)
     _refuse_unknown(anywhere, loaded := read_lexicon(lexicon_file, Caps()))
     name, lines = ("일상 대화", list(everyday_chat())) if text_file is None else read_text(text_file)
     tried = try_lexicon(loaded.records, lines, read_extended(profile_file), anywhere)
@@ -104,8 +90,7 @@ def try_lexicon_file(
     else:
         with written(out) as file:
             file.write(report.proposed(tried, out))
-    for refused in loaded.refused:
-        click.echo(str(refused), err=True)
+    say_refused(loaded.refused)
     if loaded.refused:
         click.echo("읽지 못한 줄이 있습니다. turnjudge lexicon lint로 까닭을 보세요.", err=True)
         click.get_current_context().exit(1)
@@ -135,15 +120,10 @@ def lint_cards_file(cards_file: str, lexicon_file: str | None, form: str, strict
     one another, a first person at odds with the honorific rule, forbidden topics without lexicon rows. The exit code is
     1 when something is to be put right (고칠 것), 0 when there are only cards to look at (살펴볼 것).
     """
-    _refuse_same(cards_file, lexicon_file)
+    refuse_same(cards_file, lexicon_file)
     _show(lint_cards(cards_file, lexicon_file), form, strict)
     if lexicon_file is None:
         click.echo("--lexicon 파일을 주면 금지 소재마다 사전에 낱말이 있는지도 봅니다.", err=True)
-
-
-def _refuse_same(one: str, other: str | None) -> None:
-    if one == other == STDIN:
-        raise OperatorError("only one file can be read from stdin")
 
 
 def _show(linted: Linted, form: str, strict: bool) -> None:

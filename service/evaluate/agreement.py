@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from schemas.refusal import Refusal
 from service.evaluate.gold import Gold, GoldTurn
-from service.evaluate.judging import Identity, Judged, Unread
-from service.evaluate.verdict_parts import no_verdict
+from service.evaluate.judging import Identity, Judged
+from service.evaluate.parts import no_verdict
 from service.files.readers import Refused
 
 FIXED, BROKEN, STILL, SAME = "고쳐짐", "나빠짐", "여전히 갈림", "여전히 일치"
@@ -66,7 +66,7 @@ class Agreement(NamedTuple):
         return counts
 
 
-def agreement(gold: Gold, rows: Iterable[Judged | Unread]) -> Agreement:
+def agreement(gold: Gold, rows: Iterable[Judged | Refused]) -> Agreement:
     """Hold every gold turn against its verdict.
 
     A gold turn without a session takes the turn of its id where there is only one. Of several verdicts of one turn the
@@ -75,7 +75,7 @@ def agreement(gold: Gold, rows: Iterable[Judged | Unread]) -> Agreement:
     latest, copies, unread = _latest(rows, {turn.turn_id for turn in gold.turns})
     by_turn: dict[str, list[Judged]] = {}
     for judged in latest.values():
-        by_turn.setdefault(judged.identity[0], []).append(judged)
+        by_turn.setdefault(judged.identity.turn_id, []).append(judged)
     pairs: list[Pair] = []
     missed: list[Missed] = []
     undecided: list[GoldTurn] = []
@@ -85,7 +85,7 @@ def agreement(gold: Gold, rows: Iterable[Judged | Unread]) -> Agreement:
         found = [
             judged
             for judged in by_turn.get(turn.turn_id, ())
-            if turn.session_id is None or judged.identity[1] == turn.session_id
+            if turn.session_id is None or judged.identity.session_id == turn.session_id
         ]
         again = len(found) == 1 and found[0].identity in met
         met.update(judged.identity for judged in found)
@@ -121,16 +121,16 @@ def splits(pairs: Iterable[Pair]) -> list[tuple[tuple[str, str], int]]:
 
 
 def _latest(
-    rows: Iterable[Judged | Unread], marked: set[str]
+    rows: Iterable[Judged | Refused], marked: set[str]
 ) -> tuple[dict[Identity, Judged], list[Copy], list[Refused]]:
     latest: dict[Identity, Judged] = {}
     copies: list[Copy] = []
     unread: list[Refused] = []
     for row in rows:
-        if isinstance(row, Unread):
-            unread.append(row.refused)
+        if isinstance(row, Refused):
+            unread.append(row)
             continue
-        kept = row if row.identity[0] in marked else _bare(row)
+        kept = row if row.identity.turn_id in marked else _bare(row)
         before = latest.get(row.identity)
         if before is not None:
             copies.append(Copy(before, before.record == kept.record))
@@ -148,7 +148,7 @@ def _why(found: list[Judged]) -> str:
     if not found:
         return "판정이 없습니다"
     if len(found) > 1:
-        sessions = {judged.identity[1] for judged in found}
+        sessions = {judged.identity.session_id for judged in found}
         if len(sessions) > 1:
             return f"같은 turn_id의 회차가 {len(found)}개라 정답에 session_id가 필요합니다"
         return f"같은 세션과 turn_id의 회차가 {len(found)}개라 어느 것인지 알 수 없습니다"

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from schemas.refusal import Refusal
+from schemas.refusal import OURS, Refusal
 from schemas.verdict import VerdictWord
-from service.evaluate import verdict_parts
+from service.evaluate import parts
 from service.evaluate.agreement import BROKEN, FIXED, STILL, agreement
 from service.evaluate.gold import WORDS, Gold
-from service.evaluate.judging import OURS, Identity, Judged, Unread
+from service.evaluate.judging import Identity, Judged
 from service.evaluate.report.value import (
     Case,
     Cell,
@@ -25,14 +25,14 @@ from service.evaluate.report.value import (
     Report,
     Table,
     Word,
-    worst,
+    result,
 )
+from service.evaluate.sides import Sides
 from service.files.readers import Refused
 
 KEPT: Final = VerdictWord.KEPT.value
 # What becomes of a flip: FIXED, BROKEN and STILL are against the gold, or without gold against 설정대로 말함.
 MOVED: Final = "사유만 바뀜"
-NO_VERDICT: Final = "판정 없음"
 UNMARKED: Final = "정답 없는 회차"
 # In the order they are shown.
 KINDS: Final = (BROKEN, FIXED, MOVED, UNMARKED, STILL)
@@ -52,14 +52,11 @@ _FACETS: Final = (
     Facet("model_id", "모델"),
 )
 
-# A turn before and after; None where that side does not have it.
-Sides = tuple[Judged | None, Judged | None]
-
 
 class Change(NamedTuple):
     """What is compared: both sides of every turn, what changed, and what must not happen (`broken`, `any` or None)."""
 
-    rows: Iterable[Sides | Unread]
+    rows: Iterable[Sides | Refused]
     what: tuple[str, ...]
     name: str
     gold: Gold | None
@@ -92,11 +89,10 @@ def what_if(run: Change) -> Report:
     cases = tuple(_case(shown[identity], kinds[identity], gold, run) for identity in _in_order(kinds, shown))
     cases += tuple(_error_case(judged, run) for judged in found.without if _is_ours(judged))
     gates = tuple(_gates(found, kinds, run))
-    words = [gate.word for gate in gates] + [case.word for case in cases if case.word is Word.ERROR]
     return Report(
         command="what-if",
         title="바꾸면 뒤집히는 판정",
-        word=worst([Word.PASS, *words]),
+        word=result(gates, cases),
         case_title="뒤집힌 회차" if run.gold is None else "뒤집혔거나 정답과 갈린 회차",
         facets=_FACETS,
         gates=gates,
@@ -126,25 +122,25 @@ def _walked(run: Change) -> _Found:
     found = _Found()
     marked = {turn.turn_id for turn in run.gold.turns} if run.gold else set()
     for row in run.rows:
-        if isinstance(row, Unread):
-            found.unread.append(row.refused)
+        if isinstance(row, Refused):
+            found.unread.append(row)
             continue
         before, after = row
         if before is None or after is None:
             there = before or after
             assert there is not None
             side = "바꾼 뒤" if before is None else "바꾸기 전"
-            found.one_side.append((*there.identity[:2], there.line, f"{side}에만 있습니다"))
+            found.one_side.append((*parts.turn_cells(there), f"{side}에만 있습니다"))
             continue
         found.turns += 1
-        found.counts[before.word or NO_VERDICT, after.word or NO_VERDICT] += 1
+        found.counts[before.word or parts.NO_VERDICT, after.word or parts.NO_VERDICT] += 1
         if isinstance(after.record, Refusal):
             found.without.append(after)
         if before.word != after.word:
             found.flips[after.identity] = before, after
         else:
             found.other_evidence += before.record != after.record
-        if after.identity[0] in marked:
+        if after.identity.turn_id in marked:
             found.marked[after.identity] = before, after
     return found
 
@@ -216,7 +212,7 @@ def _flips(found: _Found) -> Table:
 
 
 def _matrix(found: _Found) -> Table:
-    words = (*WORDS, *([NO_VERDICT] if any(NO_VERDICT in pair for pair in found.counts) else []))
+    words = (*WORDS, *([parts.NO_VERDICT] if any(parts.NO_VERDICT in pair for pair in found.counts) else []))
     columns = (Column("before", "전 ＼ 뒤"), *(Column(word, word, Kind.COUNT) for word in words))
     rows: list[tuple[Cell, ...]] = [(before, *(found.counts[before, after] for after in words)) for before in words]
     diagonal = frozenset((place, place + 1) for place in range(len(words)))
@@ -224,20 +220,15 @@ def _matrix(found: _Found) -> Table:
 
 
 def _left_out(found: _Found) -> Iterator[Table]:
-    names = (Column("turn_id", "turn_id"), Column("session_id", "세션"), Column("line", "줄", Kind.COUNT))
-    yield Table("one_side", "한쪽에만 있는 회차", (*names, Column("why", "까닭")), tuple(found.one_side), folded=True)
-    without: list[tuple[Cell, ...]] = [
-        (*judged.identity[:2], judged.line, verdict_parts.no_verdict(judged.record))
-        for judged in found.without
-        if isinstance(judged.record, Refusal)
-    ]
+    yield Table("one_side", "한쪽에만 있는 회차", (*parts.TURN_COLUMNS, parts.WHY), tuple(found.one_side), folded=True)
+    without: list[tuple[Cell, ...]] = [(*parts.turn_cells(judged), parts.summary(judged)) for judged in found.without]
     without += [(None, None, each.line, f"{each.refusal.reason}: {each.refusal.detail}") for each in found.unread]
-    yield Table("refused", "판정되지 않은 줄", (*names, Column("why", "까닭")), tuple(without), folded=True)
+    yield Table("refused", "판정되지 않은 줄", (*parts.TURN_COLUMNS, parts.WHY), tuple(without), folded=True)
 
 
 def _case(sides: tuple[Judged, Judged], name: str, gold: dict[Identity, str], run: Change) -> Case:
     before, after = sides
-    words = (before.word or NO_VERDICT, after.word or NO_VERDICT)
+    words = (before.word or parts.NO_VERDICT, after.word or parts.NO_VERDICT)
     marked = gold.get(after.identity)
     facts = [Fact("before", "바꾸기 전", words[0]), Fact("after", "바꾼 뒤", words[1])]
     facts += [Fact("gold", "정답", marked)] if marked else []
@@ -247,30 +238,31 @@ def _case(sides: tuple[Judged, Judged], name: str, gold: dict[Identity, str], ru
         (after, "evidence", "바꾼 뒤 근거" if before.record != after.record else "근거"),
     ):
         if isinstance(side.record, dict) and (side is after or before.record != after.record):
-            tables.append(verdict_parts.evidence(side.record, key, title)._replace(note=side.record["summary"]))
-    record = after.record
-    message = record["summary"] if isinstance(record, dict) else verdict_parts.no_verdict(record)
+            tables.append(parts.evidence(side.record, key, title)._replace(note=side.record["summary"]))
     return Case(
-        id=f"{after.identity[0]} · {after.identity[1]}",
+        id=_id(after),
         word=Word.FAIL if name in (BROKEN, STILL) else Word.PASS,
         group=f"{name} · {words[0]} → {words[1]}" if words[0] != words[1] else f"{name} · {words[0]}",
-        message=message,
+        message=parts.summary(after),
         facets=(name, *words, *after.identity[2:]),
-        facts=(*facts, *verdict_parts.facts(after)),
-        texts=verdict_parts.texts(after),
+        facts=(*facts, *parts.facts(after)),
+        texts=parts.texts(after),
         tables=tuple(tables),
         place=Place(run.name, after.line),
     )
 
 
 def _error_case(judged: Judged, run: Change) -> Case:
-    assert isinstance(judged.record, Refusal)
     return Case(
-        id=f"{judged.identity[0]} · {judged.identity[1]}",
+        id=_id(judged),
         word=Word.ERROR,
-        group=NO_VERDICT,
-        message=verdict_parts.no_verdict(judged.record),
-        facets=(NO_VERDICT, "", "", *judged.identity[2:]),
-        facts=verdict_parts.facts(judged),
+        group=parts.NO_VERDICT,
+        message=parts.summary(judged),
+        facets=(parts.NO_VERDICT, "", "", *judged.identity[2:]),
+        facts=parts.facts(judged),
         place=Place(run.name, judged.line),
     )
+
+
+def _id(judged: Judged) -> str:
+    return f"{judged.identity.turn_id} · {judged.identity.session_id}"

@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from schemas.refusal import Refusal
 from schemas.verdict import VerdictWord
-from service.evaluate import statistics, verdict_parts
-from service.evaluate.judging import Record
+from service.evaluate import parts, statistics
 from service.evaluate.prompts import BY_ID, Pairing, Prompt
 from service.evaluate.report.showing import one_line, shortened
 from service.evaluate.report.value import (
@@ -25,7 +23,7 @@ from service.evaluate.report.value import (
     Table,
     Text,
     Word,
-    worst,
+    result,
 )
 
 KEPT: Final = VerdictWord.KEPT.value
@@ -56,7 +54,7 @@ class PairTest(NamedTuple):
     only_first: int
     only_second: int
     p_value: float
-    adjusted: float
+    adjusted: float = 1.0
 
 
 def compare(run: Comparison) -> Report:
@@ -66,13 +64,10 @@ def compare(run: Comparison) -> Report:
     tests = pair_tests(judged, pairing.models)
     gates = tuple(_gates(judged, tests, run))
     cases = tuple(sorted(_cases(run), key=lambda case: [Word.ERROR, Word.FAIL, Word.PASS].index(case.word)))
-    words = [gate.word for gate in gates] + [case.word for case in cases if case.word is Word.ERROR]
-    if not judged:
-        words.append(Word.ERROR)
     return Report(
         command="compare-models",
         title="모델 견주기",
-        word=worst([Word.PASS, *words]),
+        word=result(gates, cases, is_empty=not judged),
         case_title="프롬프트",
         facets=(Facet("character_id", "캐릭터"), *(Facet(model, model) for model in pairing.models)),
         gates=gates,
@@ -97,32 +92,28 @@ def pair_tests(judged: list[Prompt], models: tuple[str, ...]) -> list[PairTest]:
     found: list[PairTest] = []
     for outcomes in ((ANY,), REASONS):
         family = [
-            _pair_test(judged, outcome, *pair) for outcome in outcomes for pair in combinations(range(len(models)), 2)
+            _pair_test(judged, models, outcome, *pair)
+            for outcome in outcomes
+            for pair in combinations(range(len(models)), 2)
         ]
-        adjusted = statistics.holm([p_value for *_, p_value in family])
-        found += [
-            PairTest(outcome, models[first], models[second], only_first, only_second, p_value, holm)
-            for (outcome, first, second, only_first, only_second, p_value), holm in zip(family, adjusted, strict=True)
-        ]
+        adjusted = statistics.holm([test.p_value for test in family])
+        found += [test._replace(adjusted=p_value) for test, p_value in zip(family, adjusted, strict=True)]
     return found
 
 
-def _pair_test(judged: list[Prompt], outcome: str, first: int, second: int) -> tuple[str, int, int, int, int, float]:
+def _pair_test(judged: list[Prompt], models: tuple[str, ...], outcome: str, first: int, second: int) -> PairTest:
     both = [(shows(prompt.words[first], outcome), shows(prompt.words[second], outcome)) for prompt in judged]
     only_first, only_second = both.count((True, False)), both.count((False, True))
-    return outcome, first, second, only_first, only_second, statistics.mcnemar(only_first, only_second)
+    p_value = statistics.mcnemar(only_first, only_second)
+    return PairTest(outcome, models[first], models[second], only_first, only_second, p_value)
 
 
 def _gates(judged: list[Prompt], tests: list[PairTest], run: Comparison) -> Iterator[Gate]:
-    if run.max_mismatch is not None:
+    if (most := run.max_mismatch) is not None:
         for place, model in enumerate(run.pairing.models):
-            mismatched, of = sum(shows(prompt.words[place], ANY) for prompt in judged), len(judged)
-            title = f"{model}의 어긋남 {run.max_mismatch * 100:g}% 이하"
-            if not of:
-                yield Gate("max_mismatch", title, Word.ERROR, "견줄 수 있는 프롬프트가 없습니다")
-            else:
-                word = Word.PASS if mismatched / of <= run.max_mismatch else Word.FAIL
-                yield Gate("max_mismatch", title, word, f"{mismatched / of:.1%} ({mismatched:,}/{of:,})")
+            mismatched = sum(shows(prompt.words[place], ANY) for prompt in judged)
+            title, nothing = f"{model}의 어긋남 {most * 100:g}% 이하", "견줄 수 있는 프롬프트가 없습니다"
+            yield parts.share_gate("max_mismatch", title, mismatched, len(judged), lambda share: share <= most, nothing)
     for test in tests if run.candidate is not None else ():
         if test.outcome == ANY and run.candidate in (test.first, test.second):
             yield _candidate_gate(test, run.candidate, bool(judged))
@@ -134,7 +125,7 @@ def _gates(judged: list[Prompt], tests: list[PairTest], run: Comparison) -> Iter
 def _candidate_gate(test: PairTest, candidate: str, compared: bool) -> Gate:
     is_first = candidate == test.first
     other = test.second if is_first else test.first
-    worse, better = (test.only_first, test.only_second)[:: 1 if is_first else -1]
+    worse, better = (test.only_first, test.only_second) if is_first else (test.only_second, test.only_first)
     fails = worse > better and test.adjusted < statistics.ALPHA
     word = (Word.FAIL if fails else Word.PASS) if compared else Word.ERROR
     message = f"{candidate}만 어긋남 {worse:,}, {other}만 어긋남 {better:,}, Holm p {test.adjusted:.3f}"
@@ -206,14 +197,7 @@ def _left_out(pairing: Pairing) -> Iterator[Table]:
         Column("models", "답한 모델"),
     )
     yield Table("partly", "모든 모델이 답하지는 않은 프롬프트", columns, partly, folded=True)
-    unread = tuple((each.file, each.line, each.refusal.reason, each.refusal.detail) for each in pairing.unread)
-    refused = (
-        Column("file", "파일"),
-        Column("line", "줄", Kind.COUNT),
-        Column("reason", "까닭"),
-        Column("detail", "기대한 것"),
-    )
-    yield Table("refused", "거절된 줄", refused, unread, folded=True)
+    yield parts.refused(pairing.unread)
 
 
 def _cases(run: Comparison) -> Iterator[Case]:
@@ -231,13 +215,11 @@ def _cases(run: Comparison) -> Iterator[Case]:
 def _case(prompt: Prompt, word: Word, group: str, run: Comparison) -> Case:
     by, name, character = prompt.key
     said = prompt.answers[0].turn
-    message = " · ".join(
-        f"{model}: {_outcome(answer.record)}" for model, answer in zip(run.pairing.models, prompt.answers, strict=True)
-    )
+    message = " · ".join(f"{each.identity.model_id}: {each.word or parts.NO_VERDICT}" for each in prompt.answers)
     replies = []
     for answer in prompt.answers:
-        reply = verdict_parts.texts(answer)[-1]
-        replies.append(reply._replace(key=answer.identity[3], title=answer.identity[3]))
+        reply, model = parts.texts(answer)[-1], answer.identity.model_id
+        replies.append(reply._replace(key=model, title=model))
     columns = (
         Column("model", "모델"),
         Column("turn_id", "turn_id"),
@@ -245,7 +227,8 @@ def _case(prompt: Prompt, word: Word, group: str, run: Comparison) -> Case:
         Column("summary", "요약"),
     )
     rows = tuple(
-        (each.identity[3], each.identity[0], _outcome(each.record), _summary(each.record)) for each in prompt.answers
+        (each.identity.model_id, each.identity.turn_id, each.word or parts.NO_VERDICT, parts.summary(each))
+        for each in prompt.answers
     )
     return Case(
         id=f"{name if by == BY_ID else shortened(one_line(name))} · {character}",
@@ -258,11 +241,3 @@ def _case(prompt: Prompt, word: Word, group: str, run: Comparison) -> Case:
         tables=(Table("answers", "모델별 판정", columns, rows),),
         place=Place(run.turns_name, prompt.answers[0].line),
     )
-
-
-def _outcome(record: Record | Refusal) -> str:
-    return "판정 없음" if isinstance(record, Refusal) else str(record["verdict"])
-
-
-def _summary(record: Record | Refusal) -> str:
-    return verdict_parts.no_verdict(record) if isinstance(record, Refusal) else str(record["summary"])

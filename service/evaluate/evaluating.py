@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from service.evaluate import statistics
+from service.evaluate import parts, statistics
 from service.evaluate.agreement import BROKEN, Agreement, agreement, change
 from service.evaluate.evaluation_cases import cases, facets
 from service.evaluate.evaluation_tables import tables
 from service.evaluate.gold import ENOUGH_TURNS, WORDS, Gold
-from service.evaluate.judging import Identity, Judged, Unread
-from service.evaluate.report.value import Fact, Figure, Gate, Kind, Notice, Report, Word, worst
+from service.evaluate.judging import Identity, Judged
+from service.evaluate.report.value import Fact, Figure, Gate, Kind, Notice, Report, Word, result
 from service.evaluate.statistics import Resampling
+from service.files.readers import Refused
 
 
 class Bars(NamedTuple):
@@ -28,7 +29,7 @@ class Evaluation(NamedTuple):
     """
 
     gold: Gold
-    rows: Iterable[Judged | Unread]
+    rows: Iterable[Judged | Refused]
     before: dict[Identity, str] | None
     bars: Bars
     resampling: Resampling
@@ -41,13 +42,10 @@ def evaluate(run: Evaluation) -> Report:
     found = agreement(run.gold, run.rows)
     gates = tuple(_gates(found, run))
     found_cases = tuple(cases(found, run.gold, run.before))
-    words = [gate.word for gate in gates] + [Word.ERROR for case in found_cases if case.word is Word.ERROR]
-    if not found.pairs:
-        words.append(Word.ERROR)
     return Report(
         command="evaluate",
         title="판정 일치",
-        word=worst([Word.PASS, *words]),
+        word=result(gates, found_cases, is_empty=not found.pairs),
         case_title="정답 회차",
         facets=facets(run.before),
         gates=gates,
@@ -61,13 +59,9 @@ def evaluate(run: Evaluation) -> Report:
 
 def _gates(found: Agreement, run: Evaluation) -> Iterator[Gate]:
     agreeing, of, bars = found.agreeing, len(found.pairs), run.bars
-    if bars.min_agreement is not None:
-        title = f"판정 일치 {bars.min_agreement * 100:g}% 이상"
-        if not of:
-            yield Gate("min_agreement", title, Word.ERROR, "견줄 수 있는 회차가 없습니다")
-        else:
-            word = Word.PASS if agreeing / of >= bars.min_agreement else Word.FAIL
-            yield Gate("min_agreement", title, word, f"{agreeing / of:.1%} ({agreeing:,}/{of:,})")
+    if (least := bars.min_agreement) is not None:
+        title, nothing = f"판정 일치 {least * 100:g}% 이상", "견줄 수 있는 회차가 없습니다"
+        yield parts.share_gate("min_agreement", title, agreeing, of, lambda share: share >= least, nothing)
     if bars.min_turns is not None:
         word = Word.PASS if of >= bars.min_turns else Word.FAIL
         yield Gate("min_turns", f"견준 회차 {bars.min_turns:,} 이상", word, f"{of:,}회차")

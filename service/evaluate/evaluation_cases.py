@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from service.evaluate import verdict_parts
+from service.evaluate import parts
 from service.evaluate.agreement import Agreement, Pair, change, splits
 from service.evaluate.gold import Gold, GoldTurn
 from service.evaluate.judging import Identity
@@ -60,9 +60,9 @@ def _pair_case(pair: Pair, naming: _Naming) -> Case:
         group=group,
         message=record["summary"],
         facets=(str(gold.word), str(judged.word), *judged.identity[2:], *changed),
-        facts=(*words, *before, *verdict_parts.facts(judged), *_notes(gold)),
-        texts=verdict_parts.texts(judged),
-        tables=(verdict_parts.evidence(record),),
+        facts=(*words, *before, *parts.facts(judged), *_notes(gold)),
+        texts=parts.texts(judged),
+        tables=(parts.evidence(record),),
         place=Place(naming.gold.name, gold.line),
     )
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from service.evaluate import statistics
+from service.evaluate import parts, statistics
 from service.evaluate.agreement import CHANGES, Agreement, Copy, change, splits
 from service.evaluate.gold import WORDS, Gold
 from service.evaluate.judging import Identity, Judged
@@ -85,12 +85,7 @@ def _changes(found: Agreement, before: dict[Identity, str]) -> Table:
 
 
 def _left_out(found: Agreement, gold: Gold) -> Iterator[Table]:
-    columns = (
-        Column("turn_id", "turn_id"),
-        Column("session_id", "세션"),
-        Column("line", "줄", Kind.COUNT),
-        Column("why", "까닭"),
-    )
+    columns = (*parts.TURN_COLUMNS, parts.WHY)
     rows: list[tuple[Cell, ...]] = [
         (each.gold.turn_id, each.gold.session_id, each.gold.line, each.why) for each in found.missed
     ]
@@ -103,18 +98,16 @@ def _left_out(found: Agreement, gold: Gold) -> Iterator[Table]:
     )
     yield Table("gold_repeats", "되풀이된 정답", columns, repeats, folded=True)
     yield Table("copies", "되풀이된 판정", columns, tuple(map(_copy, found.copies)), folded=True)
-    unmarked = tuple((*each.identity[:2], each.line, each.word or _reason(each)) for each in found.unmarked)
+    unmarked = tuple((*parts.turn_cells(each), each.word or _reason(each)) for each in found.unmarked)
     beyond = len(unmarked) - MOST_LISTED
     note = f"처음 {MOST_LISTED:,}개입니다. {beyond:,}개가 더 있습니다." if beyond > 0 else ""
-    judged = (*columns[:3], Column("verdict", "판정"))
+    judged = (*parts.TURN_COLUMNS, Column("verdict", "판정"))
     yield Table("unmarked", "정답에 없는 회차", judged, unmarked[:MOST_LISTED], note, folded=True)
-    unread = tuple((each.file, each.line, each.refusal.reason, each.refusal.detail) for each in found.unread)
-    refused = (Column("file", "파일"), columns[2], Column("reason", "까닭"), Column("detail", "기대한 것"))
-    yield Table("refused", "거절된 줄", refused, unread, folded=True)
+    yield parts.refused(found.unread)
 
 
 def _copy(copy: Copy) -> tuple[Cell, ...]:
-    return (*copy.judged.identity[:2], copy.judged.line, f"뒤에 다시 나옴: {_sameness(copy.same)}")
+    return (*parts.turn_cells(copy.judged), f"뒤에 다시 나옴: {_sameness(copy.same)}")
 
 
 def _sameness(same: bool) -> str:
@@ -122,4 +115,4 @@ def _sameness(same: bool) -> str:
 
 
 def _reason(judged: Judged) -> str:
-    return "" if isinstance(judged.record, dict) else f"판정 없음: {judged.record.reason}"
+    return "" if isinstance(judged.record, dict) else f"{parts.NO_VERDICT}: {judged.record.reason}"

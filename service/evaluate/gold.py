@@ -5,22 +5,20 @@ verdict is a turn not marked yet. Several markers of one turn decide by majority
 """
 
 from collections import Counter
-from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from rules.text import is_blank
-from schemas.fields import NON_BLANK_PATTERN
+from schemas.fields import WIRE, NonBlank
 from schemas.nfc import nfc
 from schemas.refusal import Reason, Refusal
 from schemas.verdict import VerdictWord
-from service.decode import Caps, Malformed, parse
+from service.decode import Caps, parsed
 from service.evaluate.report.showing import one_line, shortened
-from service.files.lines import lines
-from service.files.readers import RawRow, Refused, Say, opened, say_on_stderr, shown
-from service.files.sheets import Columns, Sheet
+from service.files.readers import Refused, Say, opened, raw_rows, say_on_stderr, shown
+from service.files.sheets import Columns
 
 WORDS: Final = tuple(word.value for word in VerdictWord)
 # How many turns the specification asks a person to mark.
@@ -33,9 +31,9 @@ _COLUMNS: Final = Columns(
 class GoldRow(BaseModel):
     """A row as it stands in the file."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+    model_config = WIRE
 
-    turn_id: Annotated[str, Field(pattern=NON_BLANK_PATTERN)]
+    turn_id: NonBlank
     session_id: str | None = None
     verdict: str | None = None
     marker: str | None = None
@@ -94,9 +92,8 @@ def read_gold(path: str, caps: Caps, say: Say = say_on_stderr) -> Gold | tuple[R
     taken: list[tuple[int, GoldRow]] = []
     refused: list[Refused] = []
     with opened(path, again=False) as file:
-        is_csv = path.lower().endswith(".csv")
-        raw = Sheet(file, path, _COLUMNS, caps.max_record_bytes, say).rows() if is_csv else None
-        for line, row in _rows(raw if raw is not None else lines(file, caps.max_record_bytes), caps):
+        for line, value in raw_rows(file, path, _COLUMNS, caps, say)():
+            row = value if isinstance(value, Refusal) else _row(value, caps)
             if isinstance(row, Refusal):
                 refused.append(Refused(shown(path), line, row))
             else:
@@ -104,18 +101,12 @@ def read_gold(path: str, caps: Caps, say: Say = say_on_stderr) -> Gold | tuple[R
     return tuple(refused) or _gathered(shown(path), taken)
 
 
-def _rows(raw: Iterator[RawRow], caps: Caps) -> Iterator[tuple[int, GoldRow | Refusal]]:
-    for line, value in raw:
-        yield line, value if isinstance(value, Refusal) else _row(value, caps)
-
-
 def _row(value: bytes, caps: Caps) -> GoldRow | Refusal:
-    if len(value) > caps.max_record_bytes:
-        return Refusal(Reason.TOO_LARGE, f"record: expected at most {caps.max_record_bytes} bytes")
+    given = parsed(value, caps.max_record_bytes)
+    if isinstance(given, Refusal):
+        return given
     try:
-        row = GoldRow.model_validate(parse(value))
-    except Malformed as error:
-        return Refusal(Reason.MALFORMED, f"record: expected JSON by RFC 8259 ({error})")
+        row = GoldRow.model_validate(given)
     except ValidationError as error:
         return Refusal(Reason.SCHEMA_INVALID, "; ".join(map(_problem, error.errors(include_input=False))))
     if row.verdict is None or is_blank(row.verdict):

@@ -1,27 +1,30 @@
 """Turns and their verdicts for an evaluation: judged here by the worker's own step, or read from a file of verdicts."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
-from schemas.element import Namings, Position
+from schemas.element import Namings
 from schemas.refusal import Reason, Refusal
 from schemas.turn import Turn
 from schemas.validate import VERDICT
 from schemas.verdict import IDENTITY_KEYS
-from service.decode import Caps, Malformed, parse
-from service.files.judging import WHOLE_FILE, Order, Track, earliest_namings
-from service.files.lines import lines
-from service.files.readers import RawRow, Refused, TurnFile, opened, shown
+from service.decode import Caps
+from service.files.judging import Order, Track, earliest_namings
+from service.files.readers import Refused, TurnFile, opened, shown
+from service.files.verdicts import Record, verdict_rows
 from service.snapshot import Snapshot
 from service.step import Accepted, DeadLetter, step, store
 
-Record = dict[str, Any]
-# turn_id, session_id, character_id, model_id
-Identity = tuple[str, str, str, str]
-# Reasons that are ours, not the sender's: the judge itself erred.
-OURS: Final = frozenset({Reason.RULE_FAILED, Reason.UNVERIFIED})
+
+class Identity(NamedTuple):
+    """What tells a turn from all others."""
+
+    turn_id: str
+    session_id: str
+    character_id: str
+    model_id: str
 
 
 class Judged(NamedTuple):
@@ -41,16 +44,10 @@ class Judged(NamedTuple):
         return None if isinstance(self.record, Refusal) else str(self.record["verdict"])
 
 
-class Unread(NamedTuple):
-    """A row that could not be decoded, so that it has no identity."""
-
-    refused: Refused
-
-
 def judged_turns(
     turns: TurnFile, snapshots: Sequence[Snapshot], caps: Caps, order: Order, track: Track
-) -> Iterator[tuple[Judged, ...] | Unread]:
-    """Yield each turn judged against each of the snapshots, in the order of lines.
+) -> Iterator[tuple[Judged, ...] | Refused]:
+    """Yield each turn judged against each of the snapshots, in the order of lines; or why a row is no turn.
 
     What a session named does not depend on cards or lexicon, so all snapshots share it.
     """
@@ -58,15 +55,14 @@ def judged_turns(
     sessions: dict[str, Namings] = {} if by_arrival else earliest_namings(track("reading", turns.rows()), caps)
     for line, value in track("judging", turns.rows()):
         if isinstance(value, Refusal):
-            yield Unread(Refused(turns.name, line, value))
+            yield Refused(turns.name, line, value)
             continue
-        position = Position(line, 0, None) if by_arrival else WHOLE_FILE
-        outcomes = [step(value, position, sessions, snapshot, caps) for snapshot in snapshots]
+        outcomes = [step(value, order.position(line), sessions, snapshot, caps) for snapshot in snapshots]
         if by_arrival:
             store(sessions, outcomes[0].elements)
         results = [outcome.result for outcome in outcomes]
         if results[0].turn is None:
-            yield Unread(Refused(turns.name, line, _refusal(results[0])))
+            yield Refused(turns.name, line, _refusal(results[0]))
         else:
             yield tuple(_judged(line, result) for result in results)
 
@@ -75,7 +71,7 @@ def _judged(line: int, result: Accepted | DeadLetter) -> Judged:
     turn = result.turn
     assert turn is not None
     record = orjson.loads(result.value) if isinstance(result, Accepted) else _refusal(result)
-    return Judged(line, turn[:4], turn, record)
+    return Judged(line, Identity(*turn[:4]), turn, record)
 
 
 def _refusal(result: Accepted | DeadLetter) -> Refusal:
@@ -83,27 +79,25 @@ def _refusal(result: Accepted | DeadLetter) -> Refusal:
     return Refusal(result.reason, result.detail)
 
 
-def read_verdicts(path: str, caps: Caps, track: Track) -> list[Judged | Unread]:
-    """Read a file of verdicts as `turnjudge judge` writes it.
+def read_verdicts(path: str, caps: Caps, track: Track) -> list[Judged] | tuple[Refused, ...]:
+    """Read a file of verdicts as `turnjudge judge` writes it, or return every line that is none.
 
     Raises:
         OperatorError: the file is missing or cannot be read.
     """
+    found: list[Judged] = []
+    refused: list[Refused] = []
     with opened(path, again=False) as file:
-        rows: Iterator[RawRow] = lines(file, 6 * caps.max_record_bytes + 64 * 1024)
-        return [_verdict(shown(path), line, value) for line, value in track("reading", rows)]
+        for line, record in verdict_rows(file, caps, track, "reading"):
+            if isinstance(record, dict) and VERDICT.is_valid(record):
+                identity = Identity(*(record[key] for key in IDENTITY_KEYS))
+                found.append(Judged(line, identity, None, record))
+            else:
+                refused.append(Refused(shown(path), line, _no_verdict(record)))
+    return tuple(refused) or found
 
 
-def _verdict(name: str, line: int, value: bytes | Refusal) -> Judged | Unread:
-    if isinstance(value, Refusal):
-        return Unread(Refused(name, line, value))
-    try:
-        record = parse(value)
-    except Malformed as error:
-        refusal = Refusal(Reason.MALFORMED, f"record: expected JSON by RFC 8259 ({error})")
-        return Unread(Refused(name, line, refusal))
-    if not VERDICT.is_valid(record):
-        detail = "; ".join(str(problem) for problem in VERDICT.problems(record))
-        return Unread(Refused(name, line, Refusal(Reason.SCHEMA_INVALID, detail)))
-    turn_id, session_id, character_id, model_id = (record[key] for key in IDENTITY_KEYS)
-    return Judged(line, (turn_id, session_id, character_id, model_id), None, record)
+def _no_verdict(record: Record | Refusal) -> Refusal:
+    if isinstance(record, Refusal):
+        return record
+    return Refusal(Reason.SCHEMA_INVALID, "; ".join(map(str, VERDICT.problems(record))))

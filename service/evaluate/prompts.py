@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from rules.text import natural_key
+from rules.text import is_blank, natural_key
 from schemas.nfc import nfc
 from schemas.turn import Turn
-from service.evaluate.judging import Judged, Unread
+from service.evaluate.judging import Judged
 from service.files.readers import Refused
 
 # A prompt: how it was told, by what, and for which character.
@@ -45,7 +45,7 @@ AGAIN: Final = "같은 모델이 같은 프롬프트에 다시 답한 회차"
 PARTLY: Final = "모든 모델이 답하지는 않은 프롬프트의 회차"
 
 
-def paired(rows: Iterable[Judged | Unread], wanted: Sequence[str]) -> Pairing:
+def paired(rows: Iterable[Judged | Refused], wanted: Sequence[str]) -> Pairing:
     """Put the answers to one prompt together.
 
     A prompt is its `prompt_id` where the turn has one, else the user's message after NFC; for one character. Of several
@@ -56,10 +56,10 @@ def paired(rows: Iterable[Judged | Unread], wanted: Sequence[str]) -> Pairing:
     unread: list[Refused] = []
     models: set[str] = set()
     for row in rows:
-        if isinstance(row, Unread):
-            unread.append(row.refused)
+        if isinstance(row, Refused):
+            unread.append(row)
             continue
-        model = row.identity[3]
+        model = row.identity.model_id
         models.add(model)
         key = prompt_of(row.turn)
         if wanted and model not in wanted:
@@ -84,7 +84,7 @@ def prompt_of(turn: Turn | None) -> Key | None:
     """Return the prompt a turn answers, or None where nothing tells it."""
     if turn is None:
         return None
-    if turn.prompt_id is not None and not turn.prompt_id.isspace() and turn.prompt_id:
+    if turn.prompt_id is not None and not is_blank(turn.prompt_id):
         return BY_ID, turn.prompt_id, turn.character_id
     if turn.user_message is None:
         return None
@@ -99,4 +99,4 @@ def _keep_first(by_model: dict[str, Judged], model: str, row: Judged) -> int:
 
 
 def _order(row: Judged) -> tuple[object, int]:
-    return natural_key(row.identity[0]), row.line
+    return natural_key(row.identity.turn_id), row.line

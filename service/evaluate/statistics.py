@@ -4,7 +4,7 @@ Intervals are 95%. The libraries are the extra `evaluate`; importing this module
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from service.errors import OperatorError
 from service.evaluate.report.value import Estimate
@@ -12,6 +12,7 @@ from service.evaluate.report.value import Estimate
 try:
     import krippendorff
     import numpy as np
+    from numpy.typing import NDArray
     from scipy.stats import multinomial
     from statsmodels.stats import contingency_tables
     from statsmodels.stats.inter_rater import cohens_kappa
@@ -27,6 +28,8 @@ _BOUNDS: Final = (ALPHA / 2, 1 - ALPHA / 2)
 
 # Counts by row (gold) and column (judged), words in one order for both.
 Counts = Sequence[Sequence[int]]
+# A table of counts, or many of them.
+Tables = NDArray[np.float64]
 
 
 class Resampling(NamedTuple):
@@ -115,7 +118,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(value) for value in multipletests(p_values, alpha=ALPHA, method="holm")[1]]
 
 
-def _resampled(table: Any, resampling: Resampling) -> Any:
+def _resampled(table: Tables, resampling: Resampling) -> Tables:
     """Draw tables of the same size: a bootstrap over pairs is a multinomial draw over the table's cells."""
     generator = np.random.default_rng(resampling.seed)
     total = int(table.sum())
@@ -123,12 +126,12 @@ def _resampled(table: Any, resampling: Resampling) -> Any:
     return np.asarray(drawn, dtype=float).reshape(resampling.resamples, *table.shape)
 
 
-def _chance(table: Any) -> float | None:
+def _chance(table: Tables) -> float | None:
     total = table.sum()
     return float((table.sum(axis=0) * table.sum(axis=1)).sum() / total**2) if total else None
 
 
-def _kappas(tables: Any) -> Any:
+def _kappas(tables: Tables) -> Tables:
     total = tables.sum(axis=(1, 2))
     observed = np.trace(tables, axis1=1, axis2=2) / total
     chance = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1) / total**2
@@ -136,13 +139,14 @@ def _kappas(tables: Any) -> Any:
         return np.where(chance < 1, (observed - chance) / (1 - chance), np.nan)
 
 
-def _f1s(tables: Any) -> Any:
+def _f1s(tables: Tables) -> Tables:
     hits = np.diagonal(tables, axis1=1, axis2=2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return 2 * hits / (tables.sum(axis=1) + tables.sum(axis=2))
+        f1s: Tables = 2 * hits / (tables.sum(axis=1) + tables.sum(axis=2))
+        return f1s
 
 
-def _interval(drawn: Any) -> tuple[float | None, float | None]:
+def _interval(drawn: Tables) -> tuple[float | None, float | None]:
     defined = drawn[~np.isnan(drawn)]
     if not defined.size:
         return None, None

@@ -1,98 +1,52 @@
-"""Say which fields of a verdict miss which item, and what was expected there; never the text of a chat."""
+"""Explain turns of a file: judged as `judge` judges them, each with the working of its verdict."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from rules.verify import CardGrounds, Marks
-from rules.verify.conclusion import Derived
-from schemas.validate import VERDICT
-from schemas.verdict import VERDICT_KEYS
-
-
-class Miss(NamedTuple):
-    """A field, and what was expected there."""
-
-    field: str
-    expected: str
-
-    def __str__(self) -> str:
-        """Say it in one line."""
-        return f"{self.field}: expected {self.expected}"
+from rules.earlier import additions
+from schemas.element import Namings
+from schemas.refusal import Refusal
+from schemas.turn import Turn
+from service.decode import Caps
+from service.files.judging import Order, Track, earliest_namings
+from service.files.readers import TurnFile, turn_of
+from service.snapshot import Snapshot
+from service.step import NO_NAMINGS, DeadLetter, store
+from service.working.explained import Explained, explained
 
 
-class _Column(NamedTuple):
-    """A column that an item looks at: where its derived value stands, and how it is put in words."""
+class Wanted(NamedTuple):
+    """A turn by its id as it came, of one session or of all (None)."""
 
-    item: int
-    field: str
-    derived: Callable[[Derived], Any]
-    expected: str
+    turn_id: str
+    session_id: str | None
 
-
-_COLUMNS: Final = (
-    _Column(3, "rule_observed", lambda again: again.spoken.observed, "the level of the reply and the first person"),
-    _Column(3, "hedge", lambda again: again.hedge, "what could not be compared, and only that"),
-    _Column(4, "off_canon_entities", lambda again: again.off_canon, "the names outside the canon, each once, in order"),
-    _Column(5, "touched_term", lambda again: again.term, "the first term that stands in the reply"),
-    _Column(5, "touched_topic", lambda again: again.topic, "the term's topic where the card forbids it, else null"),
-    _Column(6, "recall_target", lambda again: again.target, "the name asked for and not given, else null"),
-    _Column(6, "recall_source_turn", lambda again: again.source_turn, "the first turn with that name, else null"),
-    _Column(7, "hedge", lambda again: again.hedge, "what could not be compared, and only that"),
-)
-_ABSENT: Final = object()
+    def meets(self, turn: Turn) -> bool:
+        """Tell whether a turn is one that is wanted."""
+        return turn.turn_id == self.turn_id and self.session_id in (None, turn.session_id)
 
 
-def explain(
-    record: Mapping[str, Any], marks: Marks, against: CardGrounds, again: Derived
-) -> Iterator[tuple[int, Miss]]:
-    """Yield the item and the miss of every field that made an item fail, at least one a failed item.
+class Line(NamedTuple):
+    """The line a wanted turn stands on, the turn, and its explanation, or why it could not be judged."""
 
-    `again` is the verdict as it was derived again.
-    """
-    for item, passed in enumerate(marks, start=1):
-        if not passed:
-            yield from ((item, miss) for miss in _misses(item, record, against, again))
+    line: int
+    turn: Turn
+    answer: Explained | DeadLetter
 
 
-def _misses(item: int, record: Mapping[str, Any], against: CardGrounds, again: Derived) -> list[Miss]:
-    if item == 1:
-        return [Miss("verdict", str(again.verdict))]
-    if item == 2:
-        return _shape(record)
-    if item == 8:
-        rows = ", ".join(f"{row['source']}.{row['field']}" for row in again.rows)
-        return [Miss("evidence", f"the rows {rows}, in this order, without agg")]
-    if item == 9:
-        return _values(record.get("evidence"), again)
-    if item == 10:
-        return [Miss("summary", "one sentence in 존댓말")]
-    misses = [
-        Miss(column.field, column.expected)
-        for column in _COLUMNS
-        if column.item == item and record.get(column.field, _ABSENT) != column.derived(again)
-    ]
-    if item == 3 and record.get("rule_expected", _ABSENT) != against.expected:
-        misses.insert(0, Miss("rule_expected", "the level and first person of the card"))
-    return misses or [Miss("verdict", str(again.verdict))]
-
-
-def _shape(record: Mapping[str, Any]) -> list[Miss]:
-    misses = [Miss(*problem) for problem in VERDICT.problems(record)]
-    if tuple(record) != VERDICT_KEYS:
-        misses.append(Miss("row", f"the keys {', '.join(VERDICT_KEYS)}, in this order"))
-    misses += [Miss(field, "not to be empty") for field in ("evidence", "summary") if not record.get(field, True)]
-    return misses or [Miss("row", "a filled verdict")]
-
-
-def _values(rows: Any, again: Derived) -> list[Miss]:
-    if not isinstance(rows, list) or len(rows) != len(again.rows):
-        return [Miss("evidence", "cells of this turn, its card and the lexicon, to the letter")]
-    return [
-        Miss(f"evidence[{place}].value", f"the cell {cell['source']}.{cell['field']}, to the letter")
-        for place, (row, cell) in enumerate(zip(rows, again.rows, strict=True))
-        if not isinstance(row, dict) or not _same(row.get("value", _ABSENT), cell["value"])
-    ] or [Miss("evidence", "cells of this turn, its card and the lexicon, to the letter")]
-
-
-def _same(value: Any, cell: Any) -> bool:
-    return type(value) is type(cell) and bool(value == cell)
+def explain_turns(
+    turns: TurnFile, wanted: Wanted, snapshot: Snapshot, caps: Caps, order: Order, track: Track
+) -> Iterator[Line]:
+    """Yield every wanted turn in the file's order; what is earlier is what it is for `judge_file`."""
+    sessions: dict[str, Namings] = {}
+    if order is Order.ID:
+        sessions = earliest_namings(track("reading", turns.rows()), caps)
+    for line, value in track("looking", turns.rows()):
+        turn = turn_of(value, caps)
+        if isinstance(value, Refusal) or isinstance(turn, Refusal):
+            continue
+        position = order.position(line)
+        if wanted.meets(turn):
+            yield Line(line, turn, explained(value, position, sessions, snapshot, caps))
+        if order is Order.ARRIVAL:
+            store(sessions, additions(turn, sessions.get(turn.session_id, NO_NAMINGS), position))

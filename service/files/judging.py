@@ -10,10 +10,10 @@ from rules.text import natural_key
 from schemas.element import Namings, Position
 from schemas.refusal import Reason, Refusal
 from schemas.turn import Turn
-from service.decode import Caps, decode_turn
-from service.files.readers import RawRow, Refused, TurnFile
+from service.decode import Caps
+from service.files.readers import RawRow, Refused, TurnFile, turn_of
 from service.snapshot import Snapshot
-from service.step import Accepted, step, store
+from service.step import NO_NAMINGS, Accepted, step, store
 
 
 class Order(StrEnum):
@@ -22,10 +22,13 @@ class Order(StrEnum):
     ID = "id"
     ARRIVAL = "arrival"
 
+    def position(self, line: int) -> Position:
+        """Return what the turn on a line sees of the names that are kept."""
+        return Position(line, 0, None) if self is Order.ARRIVAL else WHOLE_FILE
+
 
 # Sees every line of a file; which of them are earlier, the turn ids say.
 WHOLE_FILE: Final = Position(offset=2**62, time_ms=0, ttl_ms=None)
-_NO_NAMINGS: Final[Namings] = {}
 
 
 class Unjudged(NamedTuple):
@@ -65,7 +68,7 @@ class Judge:
     def __init__(self, snapshot: Snapshot, caps: Caps, order: Order) -> None:
         self._snapshot = snapshot
         self._caps = caps
-        self._by_arrival = order is Order.ARRIVAL
+        self._order = order
         self._sessions: dict[str, Namings] = {}
 
     def learn(self, rows: Iterable[RawRow]) -> None:
@@ -78,9 +81,9 @@ class Judge:
             yield line, Unjudged(value, None) if isinstance(value, Refusal) else self._answer(line, value)
 
     def _answer(self, line: int, value: bytes) -> Answer:
-        position = Position(line, 0, None) if self._by_arrival else WHOLE_FILE
+        position = self._order.position(line)
         result, elements = step(value, position, self._sessions, self._snapshot, self._caps)
-        if self._by_arrival and elements:
+        if elements and self._order is Order.ARRIVAL:
             store(self._sessions, elements)
         if isinstance(result, Accepted):
             return result.value
@@ -116,11 +119,11 @@ def earliest_namings(rows: Iterable[RawRow], caps: Caps) -> dict[str, Namings]:
 
 def _keep_earliest(sessions: dict[str, Namings], rows: Iterable[RawRow], caps: Caps) -> None:
     for line, value in rows:
-        turn = value if isinstance(value, Refusal) else decode_turn(value, caps)
+        turn = turn_of(value, caps)
         if isinstance(turn, Refusal) or not turn.named_entities:
             continue
         namings = sessions.setdefault(turn.session_id, {})
-        for element in additions(turn, _NO_NAMINGS, Position(line, 0, None)):
+        for element in additions(turn, NO_NAMINGS, Position(line, 0, None)):
             known = namings.get(element.name)
             if known is None or natural_key(element.turn_id) < natural_key(known[0].turn_id):
                 namings[element.name] = (element,)
@@ -130,8 +133,8 @@ def arrived_namings(rows: Iterable[RawRow], caps: Caps) -> dict[str, Namings]:
     """Return by session every element that a file's lines add as they arrive; a position bounds what a turn sees."""
     sessions: dict[str, Namings] = {}
     for line, value in rows:
-        turn = value if isinstance(value, Refusal) else decode_turn(value, caps)
-        if isinstance(turn, Refusal) or not turn.named_entities:
-            continue
-        store(sessions, additions(turn, sessions.get(turn.session_id, _NO_NAMINGS), Position(line, 0, None)))
+        turn = turn_of(value, caps)
+        if not isinstance(turn, Refusal):
+            position = Order.ARRIVAL.position(line)
+            store(sessions, additions(turn, sessions.get(turn.session_id, NO_NAMINGS), position))
     return sessions

@@ -6,23 +6,24 @@ file refuses what the worker refuses.
 
 import shutil
 import sys
-import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO, Final, Generic, NamedTuple, TypeVar
+from typing import BinaryIO, Final, Generic, NamedTuple, TypeVar
 
 import orjson
 
 from schemas.card import Card
 from schemas.lexicon import Entry
 from schemas.refusal import Reason, Refusal
-from service.decode import Caps, Malformed, decode_card, decode_entry, parse
+from schemas.turn import Turn
+from service.decode import Caps, decode_card, decode_entry, decode_turn, mapping
 from service.errors import OperatorError
 from service.files.lines import lines
 from service.files.sheets import CARD_COLUMNS, LEXICON_COLUMNS, TURN_COLUMNS, Columns, Sheet
 from service.profiles import KNOWN
+from service.records import pair_of
 
 STDIN: Final = "-"
 _BUFFER_BYTES: Final = 1 << 20
@@ -44,24 +45,11 @@ class Refused(NamedTuple):
         return f"{self.file}:{self.line}: {self.refusal.reason}: {self.refusal.detail}"
 
 
-class Read(NamedTuple, Generic[T]):
-    """A row that was taken: its line, the record's JSON and the decoded record."""
-
-    line: int
-    value: bytes
-    record: T
-
-
 class Loaded(NamedTuple, Generic[T]):
-    """A file read whole: what was taken and what was not, each in the file's order."""
+    """A file read whole: the records that were taken and the rows that were not, each in the file's order."""
 
-    rows: tuple[Read[T], ...]
+    records: tuple[T, ...]
     refused: tuple[Refused, ...]
-
-    @property
-    def records(self) -> list[T]:
-        """The records that were taken."""
-        return [row.record for row in self.rows]
 
 
 def say_on_stderr(message: str) -> None:
@@ -86,13 +74,18 @@ def turn_file(path: str, caps: Caps, say: Say = say_on_stderr, *, again: bool = 
         OperatorError: the file is missing or cannot be read, or is CSV without the columns of a turn.
     """
     with opened(path, again=again) as file:
-        yield TurnFile(shown(path), _rows(file, path, TURN_COLUMNS, caps, say))
+        yield TurnFile(shown(path), raw_rows(file, path, TURN_COLUMNS, caps, say))
 
 
 def read_turns(path: str, caps: Caps, say: Say = say_on_stderr) -> Iterator[RawRow]:
     """Yield the rows of a file of turns once, as `turn_file` does."""
     with turn_file(path, caps, say, again=False) as turns:
         yield from turns.rows()
+
+
+def turn_of(value: bytes | Refusal, caps: Caps) -> Turn | Refusal:
+    """Return the turn that a row is, or why it is none."""
+    return value if isinstance(value, Refusal) else decode_turn(value, caps)
 
 
 def read_cards(path: str, caps: Caps, say: Say = say_on_stderr) -> Loaded[Card]:
@@ -128,28 +121,21 @@ def _load(
     prepared: Callable[[list[RawRow]], list[RawRow]] = list,
 ) -> Loaded[T]:
     with opened(path, again=False) as file:
-        raw = prepared(list(_rows(file, path, columns, caps, say)()))
-    taken: list[Read[T]] = []
+        raw = prepared(list(raw_rows(file, path, columns, caps, say)()))
+    taken: list[T] = []
     refused: list[Refused] = []
     first: dict[tuple[str, ...], int] = {}
     for line, value in raw:
-        row = value if isinstance(value, Refusal) else _taken(Read(line, value, decode(value)), key, first)
-        if isinstance(row, Refusal):
-            refused.append(Refused(shown(path), line, row))
-        else:
-            taken.append(row)
+        row = value if isinstance(value, Refusal) else decode(value)
+        if not isinstance(row, Refusal):
+            field, same = key(row)
+            before = first.setdefault(same, line)
+            if before == line:
+                taken.append(row)
+                continue
+            row = Refusal(Reason.SCHEMA_INVALID, f"{field}: expected once in a file, first on line {before}")
+        refused.append(Refused(shown(path), line, row))
     return Loaded(tuple(taken), tuple(refused))
-
-
-def _taken(
-    read: Read[T | Refusal], key: Callable[[T], tuple[str, tuple[str, ...]]], first: dict[tuple[str, ...], int]
-) -> Read[T] | Refusal:
-    if isinstance(read.record, Refusal):
-        return read.record
-    field, same = key(read.record)
-    if first.setdefault(same, read.line) == read.line:
-        return Read(read.line, read.value, read.record)
-    return Refusal(Reason.SCHEMA_INVALID, f"{field}: expected once in a file, first on line {first[same]}")
 
 
 def _character(card: Card) -> tuple[str, tuple[str, ...]]:
@@ -157,11 +143,11 @@ def _character(card: Card) -> tuple[str, tuple[str, ...]]:
 
 
 def _pair(entry: Entry) -> tuple[str, tuple[str, ...]]:
-    return "term, topic", (unicodedata.normalize("NFC", entry.term), unicodedata.normalize("NFC", entry.topic))
+    return "term, topic", pair_of(entry)
 
 
 def _numbered(raw: list[RawRow]) -> list[RawRow]:
-    rows = [None if isinstance(value, Refusal) else _mapping(value) for _, value in raw]
+    rows = [None if isinstance(value, Refusal) else mapping(value) for _, value in raw]
     if any(row is not None and row.get("position") is not None for row in rows):
         return raw
     return [
@@ -170,18 +156,19 @@ def _numbered(raw: list[RawRow]) -> list[RawRow]:
     ]
 
 
-def _mapping(value: bytes) -> dict[str, Any] | None:
-    try:
-        row = parse(value)
-    except Malformed:
-        return None
-    return row if isinstance(row, dict) else None
+def is_sheet(path: str) -> bool:
+    """Tell whether a file is CSV, by its name; every other is JSONL."""
+    return path.lower().endswith(".csv")
 
 
-def _rows(file: BinaryIO, path: str, columns: Columns, caps: Caps, say: Say) -> Callable[[], Iterator[RawRow]]:
-    if path.lower().endswith(".csv"):
+def raw_rows(file: BinaryIO, path: str, columns: Columns, caps: Caps, say: Say) -> Callable[[], Iterator[RawRow]]:
+    """Return what starts a reading of a file's rows, each with the line it starts on.
+
+    Raises:
+        OperatorError: the file is CSV without the columns it must have, once its rows are read.
+    """
+    if is_sheet(path):
         return Sheet(file, path, columns, caps.max_record_bytes, say).rows
-
     start = file.tell() if file.seekable() else None
 
     def rows() -> Iterator[RawRow]:
@@ -202,7 +189,7 @@ def opened(path: str, *, again: bool) -> Iterator[BinaryIO]:
     with ExitStack() as stack:
         try:
             file = _open(path, stack)
-            if not file.seekable() and (again or path.lower().endswith(".csv")):
+            if not file.seekable() and (again or is_sheet(path)):
                 file = _spooled(file, stack)
         except OSError as error:
             raise OperatorError(f"{shown(path)}: {error.strerror or error}") from None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from schemas.card import Card
 from schemas.lexicon import Entry
 from service.decode import Caps
-from service.files.readers import Refused, Say, read_cards, read_lexicon, say_on_stderr
+from service.files.readers import Refused, read_cards, read_lexicon
 from service.profiles import AnyProfile, read_profiles
 from service.snapshot import Snapshot, snapshot
 
@@ -30,15 +30,13 @@ class Reference(NamedTuple):
     refused: tuple[Refused, ...]
 
 
-def read_reference(
-    cards: str, lexicon: str, profile: str, caps: Caps, say: Say = say_on_stderr, profile_file: Path | None = None
-) -> Reference:
+def read_reference(cards: str, lexicon: str, profile: str, caps: Caps, profile_file: Path | None = None) -> Reference:
     """Read cards and lexicon for a default profile by name, and a profile file's words for `extended`.
 
     Raises:
         OperatorError: a file is missing or cannot be read, or the profile file is none.
     """
     profiles = read_profiles(profile, profile_file)
-    taken_cards, taken_entries = read_cards(cards, caps, say), read_lexicon(lexicon, caps, say)
-    sources = Sources(tuple(taken_cards.records), tuple(taken_entries.records), profiles)
+    taken_cards, taken_entries = read_cards(cards, caps), read_lexicon(lexicon, caps)
+    sources = Sources(taken_cards.records, taken_entries.records, profiles)
     return Reference(sources, taken_cards.refused + taken_entries.refused)

@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from schemas.refusal import Refusal
-from service.decode import Caps, Malformed, parse
+from service.decode import Caps, mapping
 from service.errors import OperatorError
 from service.files.judging import Answer, Judge, Order
 from service.files.readers import RawRow
@@ -187,9 +187,5 @@ def _owner(value: bytes | Refusal, lanes: int) -> int:
     # Where nothing is escaped, what stands between the quotes is the key or value itself, and one such key is the one.
     if b"\\" not in value and value.count(b'"session_id"') == 1 and (found := _SESSION.search(value)):
         return crc32(found[1]) % lanes
-    try:
-        row = parse(value)
-    except Malformed:
-        return 0
-    session_id = row.get("session_id") if isinstance(row, dict) else None
+    session_id = (mapping(value) or {}).get("session_id")
     return crc32(session_id.encode()) % lanes if isinstance(session_id, str) else 0

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from rules.judge import judge
@@ -11,18 +12,18 @@ from rules.verify.conclusion import Derived
 from rules.verify.derivation import derive
 from rules.verify.witnessed import reread
 from schemas.element import Namings, Position
-from schemas.refusal import Reason, Refusal
+from schemas.refusal import Refusal
 from schemas.turn import Turn
-from schemas.validate import VERDICT
+from schemas.validate import VERDICT, Problem
 from schemas.verdict import IDENTITY_KEYS
-from service.decode import Caps, Malformed, decode_turn, parse
-from service.files.explaining import Miss, explain
-from service.files.judging import WHOLE_FILE, Order, Track, arrived_namings, earliest_namings
-from service.files.lines import lines
-from service.files.readers import Refused, TurnFile
-from service.snapshot import Character, Snapshot
+from service.decode import Caps
+from service.files.judging import Order, Track, arrived_namings, earliest_namings
+from service.files.misses import misses
+from service.files.readers import Refused, TurnFile, turn_of
+from service.files.verdicts import verdict_rows
+from service.snapshot import Character, Desk, Snapshot
+from service.step import NO_NAMINGS
 
-_NO_NAMINGS: Final[Namings] = {}
 _FILLED: Final = 2
 
 # Of a verdict that no turn and card can be held against, only item 2 can be told: it fails.
@@ -38,7 +39,7 @@ class Failed(NamedTuple):
 
     line: int
     item: int
-    miss: Miss
+    miss: Problem
 
 
 class Lonely(NamedTuple):
@@ -104,15 +105,14 @@ def verify_file(
     checked = Checked()
     known = _Turns(_decoded(turns, caps, checked, report))
     name, file = verdicts
-    for line, value in track("verifying", lines(file, _most_bytes(caps))):
-        record = value if isinstance(value, Refusal) else _record(value)
+    for line, record in verdict_rows(file, caps, track, "verifying"):
         if isinstance(record, Refusal):
             checked.refused_verdicts += 1
             report(Refused(name, line, record))
             continue
-        marks, misses = _marks(record, known, snapshot, order, sessions)
+        marks, missed = _marks(record, known, snapshot, order, sessions)
         checked.count(marks)
-        for item, miss in misses:
+        for item, miss in missed:
             report(Failed(line, item, miss))
     for line, _ in known.rest():
         checked.lonely += 1
@@ -120,29 +120,14 @@ def verify_file(
     return checked
 
 
-def _most_bytes(caps: Caps) -> int:
-    # A verdict quotes its turn and the source turn, escaped (design section 6: the outputs fit the caps).
-    return 6 * caps.max_record_bytes + 64 * 1024
-
-
 def _decoded(turns: TurnFile, caps: Caps, checked: Checked, report: Report) -> Iterator[tuple[int, Turn]]:
     for line, value in turns.rows():
-        turn = value if isinstance(value, Refusal) else decode_turn(value, caps)
+        turn = turn_of(value, caps)
         if isinstance(turn, Refusal):
             checked.refused_turns += 1
             report(Refused(turns.name, line, turn))
         else:
             yield line, turn
-
-
-def _record(value: bytes) -> dict[str, Any] | Refusal:
-    try:
-        record = parse(value)
-    except Malformed as error:
-        return Refusal(Reason.MALFORMED, f"record: expected JSON by RFC 8259 ({error})")
-    if not isinstance(record, dict):
-        return Refusal(Reason.SCHEMA_INVALID, "row: expected object")
-    return record
 
 
 class _Turns:
@@ -175,40 +160,36 @@ class _Turns:
 
 def _marks(
     record: dict[str, Any], known: _Turns, snapshot: Snapshot, order: Order, sessions: dict[str, Namings]
-) -> tuple[Marks, list[tuple[int, Miss]]]:
+) -> tuple[Marks, list[tuple[int, Problem]]]:
     identity = tuple(record.get(key) for key in IDENTITY_KEYS)
     found = known.take(identity) if all(isinstance(value, str) for value in identity) else None
     if found is None:
-        return _UNHELD, [(_FILLED, Miss(", ".join(IDENTITY_KEYS), "those of a turn, and one verdict a turn"))]
+        return _UNHELD, [(_FILLED, Problem(", ".join(IDENTITY_KEYS), "those of a turn, and one verdict a turn"))]
     line, turn = found
     character = snapshot.characters.get(turn.character_id)
     if character is None:
-        return _UNHELD, [(_FILLED, Miss("character_id", "one that has a card"))]
-    position = WHOLE_FILE if order is Order.ID else Position(line, 0, None)
-    namings = sessions.get(turn.session_id, _NO_NAMINGS)
-    marks, again = second_reading(record, turn, character, snapshot, namings, position)
+        return _UNHELD, [(_FILLED, Problem("character_id", "one that has a card"))]
+    position, namings = order.position(line), sessions.get(turn.session_id, NO_NAMINGS)
+    marks, again = _second_reading(record, turn, character, snapshot.book.desks[character.profile], namings, position)
     if marks == ALL_PASSED:
         return marks, []
-    return marks, list(explain(record, marks, character.grounds, again))
+    return marks, list(misses(record, marks, character.grounds, again()))
 
 
-def second_reading(
-    record: dict[str, Any],
-    turn: Turn,
-    character: Character,
-    snapshot: Snapshot,
-    namings: Namings,
-    position: Position,
-) -> tuple[tuple[bool, ...], Derived]:
-    """Check a verdict by its character's profile, and derive it again; what has witnesses gets them by judging again.
+def _second_reading(
+    record: dict[str, Any], turn: Turn, character: Character, desk: Desk, namings: Namings, position: Position
+) -> tuple[tuple[bool, ...], Callable[[], Derived]]:
+    """Check a verdict by its character's profile; the second value derives it again.
 
-    The schema is held by `jsonschema`, not by the compiled validator that judging uses.
+    What is checked by witnesses gets them by judging again. The schema is held by `jsonschema`, not by the compiled
+    validator that judging uses.
     """
-    desk, against, conforms = snapshot.book.desks[character.profile], character.grounds, VERDICT.reference.is_valid
+    against, conforms = character.grounds, VERDICT.reference.is_valid
     if desk.grounds is not None:
         marks = verify(record, turn, against, desk.grounds, namings, position, conforms)
-        return marks, derive(turn, against, desk.grounds, namings, position)
+        return marks, partial(derive, turn, against, desk.grounds, namings, position)
     witnesses = judge(turn, character.facts, desk.reader, namings, position).witnesses
-    assert desk.grounding is not None and witnesses is not None, "a profile is checked in one of two ways"
-    marks = verify_witnessed(record, witnesses, turn, against, desk.grounding, namings, position, conforms)
-    return marks, reread(witnesses, turn, against, desk.grounding, namings, position).derived
+    grounding = desk.grounding
+    assert grounding is not None and witnesses is not None, "a profile is checked in one of two ways"
+    marks = verify_witnessed(record, witnesses, turn, against, grounding, namings, position, conforms)
+    return marks, lambda: reread(witnesses, turn, against, grounding, namings, position).derived

@@ -1,7 +1,7 @@
 """Answers that were paid for once: in memory, or in a SQLite file that outlives the run.
 
 Kept is the text of a good answer under a hash of all that was sent; prompts are not kept. An answer may quote the chat,
-so the file is readable by its owner alone, and goes the way of other copies of the chat when a session is forgotten.
+so the file is readable by its owner alone, and `turnjudge forget` names it among the copies that it does not reach.
 """
 
 import logging
@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from service.errors import OperatorError
+from service.settings import line_of
 
 logger = logging.getLogger(__name__)
 
 _APPLICATION: Final = 0x746A6C6D  # in the file's header, so that no other program's database is taken for a cache
 _LOCKED_S: Final = 5.0
-_EXPECTED: Final = "TURNJUDGE_LLM_CACHE_FILE: expected a cache that turnjudge made, or a place for a new file"
+_EXPECTED: Final = line_of("llm_cache_file", "a cache that turnjudge made, or a place for a new file")
 
 
 class Cache(Protocol):

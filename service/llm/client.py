@@ -9,16 +9,14 @@ import hashlib
 import logging
 import re
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
+from random import SystemRandom
 from typing import Final, NamedTuple
 
 import jsonschema_rs
-from tenacity import RetryCallState, Retrying, retry_if_result, stop_after_attempt, wait_exponential, wait_random
-from tenacity.wait import wait_base
 
 from service.errors import OperatorError
 from service.llm.asking import Answered, Ask, Failed, Spent, Trouble
@@ -30,6 +28,7 @@ from service.llm.protocol import Said, read_message, read_reply, read_status, re
 from service.llm.settings import LlmSettings
 from service.llm.wire import STOPPED, Arrived, Lost, Wire, wire
 from service.secret import Secret, read_secret
+from service.settings import line_of, variable_of
 
 logger = logging.getLogger(__name__)
 
@@ -42,13 +41,13 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _KEY: Final = re.compile(r"[!-~]+")
 _FIRST_PAUSE_S: Final = 0.25
 _MOST_PAUSE_S: Final = 8.0
+_RANDOM: Final = SystemRandom()
 
 
 class Counted(NamedTuple):
-    """What a client has counted: questions by result (RESULTS, all there from the start), and its requests' seconds."""
+    """What a client has counted: questions by result (RESULTS, all there from the start), and what they took."""
 
     results: Mapping[str, int]
-    seconds: float
     breaker_open: bool
     spent: Spent
 
@@ -69,7 +68,6 @@ class Client:
         self._stopped = threading.Event()
         self._lock = threading.Lock()
         self._results: Counter[str] = Counter(dict.fromkeys(RESULTS, 0))
-        self._seconds = 0.0
 
     @property
     def spent(self) -> Spent:
@@ -80,7 +78,7 @@ class Client:
     def counted(self) -> Counted:
         """What was counted so far, for metrics: a snapshot, whose numbers only grow."""
         with self._lock:
-            return Counted(dict(self._results), self._seconds, self._breaker.is_open, self._budget.spent)
+            return Counted(dict(self._results), self._breaker.is_open, self._budget.spent)
 
     def ask(self, ask: Ask) -> Answered | Failed:
         """Ask a question, or find its answer in the cache.
@@ -99,7 +97,7 @@ class Client:
             self._budget.from_cache()
             self._count(CACHED)
             return Answered(kept.content, self.model)
-        said = self._retrying()(self._attempt, body)
+        said = self._attempts(body)
         if isinstance(said, Failed):
             times = self._count(said.trouble.value)
             logger.log(_level(said.trouble, times), "a model gave no answer: %s: %s", said.trouble, said.detail)
@@ -124,21 +122,16 @@ class Client:
             self._results[result] += 1
             return self._results[result]
 
-    def _retrying(self) -> Retrying:
-        return Retrying(
-            stop=self._is_over,
-            wait=_PAUSE,
-            retry=retry_if_result(_is_worth_a_retry),
-            sleep=self._sleep,
-            retry_error_callback=_last_result,
-        )
+    def _attempts(self, body: bytes) -> Said | Failed:
+        """Send a question's requests until one is answered, or another would not help or may not be sent."""
+        attempt, said = 1, self._attempt(body)
+        while _may_pass(said) and attempt < self._settings.llm_attempts and not self._is_left_alone():
+            self._sleep(min(_FIRST_PAUSE_S * 2 ** (attempt - 1), _MOST_PAUSE_S) + _RANDOM.uniform(0, _FIRST_PAUSE_S))
+            attempt, said = attempt + 1, self._attempt(body)
+        return said
 
-    def _is_over(self, state: RetryCallState) -> bool:
-        return (
-            stop_after_attempt(self._settings.llm_attempts)(state)
-            or self._breaker.is_open
-            or self._holding.left_s > self._settings.llm_timeout_s
-        )
+    def _is_left_alone(self) -> bool:
+        return self._breaker.is_open or self._holding.left_s > self._settings.llm_timeout_s
 
     def _sleep(self, seconds: float) -> None:
         self._stopped.wait(seconds)
@@ -170,13 +163,10 @@ class Client:
         if refused is not None:
             return Failed(Trouble.BUDGET_SPENT, refused)
         used = Usage(0, 0)
-        began = time.monotonic()
         try:
             said, used = self._read(self._wire.post(body), most.prompt_tokens)
         finally:
             self._budget.settle(most, used)
-            with self._lock:
-                self._seconds += time.monotonic() - began
         return said
 
     def _read(self, came: Arrived | Lost, prompt_tokens: int) -> tuple[Said | Failed, Usage]:
@@ -220,17 +210,8 @@ def opened(settings: LlmSettings) -> Iterator[Client]:
             client.stop()
 
 
-_PAUSE: Final[wait_base] = wait_exponential(_FIRST_PAUSE_S, _MOST_PAUSE_S) + wait_random(0, _FIRST_PAUSE_S)
-
-
-def _is_worth_a_retry(said: Said | Failed) -> bool:
+def _may_pass(said: Said | Failed) -> bool:
     return isinstance(said, Failed) and said.trouble in _AGAIN
-
-
-def _last_result(state: RetryCallState) -> Said | Failed:
-    assert state.outcome is not None
-    said: Said | Failed = state.outcome.result()
-    return said
 
 
 def _level(trouble: Trouble, times: int) -> int:
@@ -250,7 +231,7 @@ def _cache_key(url: str, sample: int, body: bytes) -> bytes:
 def _key(settings: LlmSettings) -> Secret | None:
     if settings.llm_api_key_file is None:
         return None
-    key = read_secret("TURNJUDGE_LLM_API_KEY_FILE", settings.llm_api_key_file)
+    key = read_secret(variable_of("llm_api_key_file"), settings.llm_api_key_file)
     if not _KEY.fullmatch(key):
-        raise OperatorError("TURNJUDGE_LLM_API_KEY_FILE: expected one line of ASCII without spaces")
+        raise OperatorError(line_of("llm_api_key_file", "one line of ASCII without spaces"))
     return key

@@ -12,6 +12,7 @@ from service.decode import Malformed, parse
 from service.llm.asking import Ask, Failed, Trouble
 from service.llm.budget import Usage
 from service.llm.settings import LlmSettings
+from service.settings import variable_of
 
 _BY_WORDS: Final = "Answer with one JSON value that fits this JSON Schema, and with nothing else:"
 
@@ -115,7 +116,7 @@ def _said(choice: _Choice) -> Said | Failed:
     if choice.message.refusal or choice.finish_reason == "content_filter":
         return Failed(Trouble.DECLINED, "the model declined to answer")
     if choice.finish_reason == "length":
-        return Failed(Trouble.CUT_OFF, "the answer ran into TURNJUDGE_LLM_ANSWER_TOKENS")
+        return Failed(Trouble.CUT_OFF, f"the answer ran into {variable_of('llm_answer_tokens')}")
     if not choice.message.content:
         return Failed(Trouble.NO_ANSWER, "the message is empty")
     return read_message(choice.message.content)

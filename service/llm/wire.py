@@ -19,6 +19,7 @@ import httpx
 from service.errors import OperatorError
 from service.llm.asking import Failed, Trouble
 from service.llm.settings import LlmSettings
+from service.settings import line_of
 
 MAX_BYTES: Final = 1024 * 1024
 _OK: Final = 200
@@ -157,9 +158,8 @@ def _http(settings: LlmSettings, key: str | None) -> httpx.AsyncClient:
             follow_redirects=False,
         )
     except (ValueError, ImportError, httpx.InvalidURL):  # a proxy's URL may hold a password, so it is not told
-        raise OperatorError(
-            "TURNJUDGE_LLM_USE_PROXIES: expected an HTTP proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"
-        ) from None
+        wanted = "an HTTP proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"
+        raise OperatorError(line_of("llm_use_proxies", wanted)) from None
 
 
 def _trusted(ca_file: Path | None) -> ssl.SSLContext:
@@ -167,4 +167,4 @@ def _trusted(ca_file: Path | None) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=ca_file)
     except OSError as error:
         why = error.reason if isinstance(error, ssl.SSLError) else error.strerror
-        raise OperatorError(f"TURNJUDGE_LLM_CA_FILE: expected certificates in PEM ({why or 'not PEM'})") from None
+        raise OperatorError(line_of("llm_ca_file", f"certificates in PEM ({why or 'not PEM'})")) from None

@@ -20,7 +20,7 @@ from kafka.structs import OffsetAndMetadata
 from schemas.canary import CANARY_CHARACTER
 from service.connection import client_options, reaching
 from service.llm.client import Client
-from service.narrate.asking import Telling, telling
+from service.narrate.asking import Tell, telling
 from service.narrate.figures import Figures, PassedOver, no_figures
 from service.narrate.metrics import NarratorMetrics
 from service.narrate.settings import NarratorSettings
@@ -64,8 +64,8 @@ def narrate(
         lost = _Lost()
         consumer = stack.enter_context(_consumer(settings, lost))
         timed = metrics.request_duration_seconds.observe
-        threads = stack.enter_context(telling(Narrator(client, skip_kept=skip_kept), at_once, timed))
-        stage = _Stage(settings.topics.turn_summaries, same, consumer, out, threads, metrics)
+        tell = stack.enter_context(telling(Narrator(client, skip_kept=skip_kept), at_once, timed))
+        stage = _Stage(settings.topics.turn_summaries, same, consumer, out, tell, metrics)
         started(address)
         window = max(64, at_once * _WINDOW_A_THREAD)
         while not stopping.is_set():
@@ -134,7 +134,7 @@ class _Stage:
         same_partitions: bool,
         consumer: KafkaConsumer,
         out: Publisher,
-        threads: Telling,
+        tell: Tell,
         metrics: NarratorMetrics,
     ) -> None:
         self.figures = no_figures()
@@ -142,7 +142,7 @@ class _Stage:
         self._same = same_partitions
         self._consumer = consumer
         self._out = out
-        self._threads = threads
+        self._tell = tell
         self._metrics = metrics
         self._waiting: dict[TopicPartition, deque[_Read]] = {}
         self._positions: dict[TopicPartition, int] = {}
@@ -194,7 +194,7 @@ class _Stage:
             self.figures.passed_over[why] += 1
             self._metrics.passed_over.labels(why).inc()
             return _Read(record.offset, record.key, None)
-        told = self._threads.start(verdict, verdict_id.decode("utf-8", "replace"))
+        told = self._tell(verdict, verdict_id.decode("utf-8", "replace"))
         return _Read(record.offset, record.key, told)
 
     def publish(self) -> None:

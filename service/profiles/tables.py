@@ -3,8 +3,9 @@
 import tomllib
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any
 
+from rules.hangul import FINALS, INITIALS, VOWELS
 from rules.profile import EXTENDED_NAME
 from schemas.profile import (
     Ending,
@@ -16,10 +17,6 @@ from schemas.profile import (
     Says,
     SpeechTables,
 )
-
-_INITIALS: Final = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
-_VOWELS: Final = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
-_FINALS: Final = "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
 
 
 @lru_cache(1)
@@ -61,7 +58,7 @@ def _fold(table: dict[str, Any]) -> FoldTable:
     wide = [(chr(0xFF01 + place), chr(0x21 + place)) for place in range(94)] + [("\u3000", " "), ("\u00a0", " ")]
     jamo = [
         (chr(first + place), letter)
-        for first, letters in ((0x1100, _INITIALS), (0x1161, _VOWELS), (0x11A8, _FINALS))
+        for first, letters in ((0x1100, INITIALS), (0x1161, VOWELS), (0x11A8, FINALS.strip()))
         for place, letter in enumerate(letters)
     ]
     pairs = [(pair[0], pair[1]) for pair in table["mapped"].split()]

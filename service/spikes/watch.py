@@ -1,10 +1,10 @@
 """Decides, minute by minute of turns' time, which spikes open and which close."""
 
 from collections.abc import Iterable
-from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from schemas.spike import MOST_TURNS, SpikeRecord, SpikeState, TurnName
+from service.digest import hashed
 from service.spikes.counts import EVERYBODY, LONGEST, Key, Measure
 from service.spikes.odds import chance_of_more
 from service.spikes.rule import (
@@ -19,7 +19,6 @@ from service.spikes.rule import (
 )
 from service.spikes.tally import Tally
 
-_ID_BYTES: Final = 16
 _EVERYBODY: Final = Key("", EVERYBODY)
 
 
@@ -168,8 +167,4 @@ def _rounded(value: float) -> float:
 
 
 def _identity(key: Key, opened_at: int) -> str:
-    hashed = blake2b(digest_size=_ID_BYTES)
-    for text in (key.topic, key.character_id, str(opened_at)):
-        field = text.encode()
-        hashed.update(b"%d:%b" % (len(field), field))
-    return hashed.hexdigest()
+    return hashed(key.topic, key.character_id, opened_at)

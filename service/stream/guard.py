@@ -6,10 +6,9 @@ What a sender did wrong never counts: it is no reason to stop, however much of i
 from collections import deque
 from typing import Final
 
-from schemas.refusal import Reason
+from schemas.refusal import OURS, Reason
 
 WINDOW: Final = 1_000
-OWN_FAULTS: Final = frozenset({Reason.RULE_FAILED, Reason.UNVERIFIED})
 
 
 class TooManyFaults(Exception):
@@ -41,7 +40,7 @@ class FaultLimit:
         Raises:
             TooManyFaults: it is one too many.
         """
-        if reason not in OWN_FAULTS:
+        if reason not in OURS:
             return
         self._judged += 1
         self._run += 1

@@ -5,11 +5,11 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, NamedTuple
 
 from schemas.hedge import HedgeCode
+from service.digest import begun
 from service.snapshot import Snapshot
 from service.step import Accepted, DeadLetter
 from service.stream.lane import BATCH_OVERHEAD_BYTES, Header
 
-_ID_BYTES: Final = 16
 _ALL_PASSED: Final = b"1111111111"
 _MAX_DETAIL_CHARS: Final = 1_000
 # Room for the headers that are always there: names, lengths, digests, numbers, and a detail of Korean text.
@@ -50,9 +50,9 @@ class Letter(NamedTuple):
 
 
 class _Common(NamedTuple):
-    """What all verdicts of a partition on one card have in common: the started hash, and headers."""
+    """What all verdicts of a partition on one card have in common: the hash as far as it goes, and headers."""
 
-    started: Any
+    begun: blake2b
     headers: tuple[Header, ...]
 
 
@@ -61,11 +61,7 @@ class Stamp:
 
     def __init__(self, source: Source, snapshot: Snapshot, judged_at_ms: int) -> None:
         self.snapshot = snapshot
-        self._started = _hash(
-            source.topic.encode(),
-            b"%d" % source.partition,
-            snapshot.ruleset.encode(),
-        )
+        self._begun = begun(source.topic, source.partition, snapshot.ruleset)
         self._judged_at: Header = ("judged_at", b"%d" % judged_at_ms)
         self._cards: dict[tuple[str, str], _Common] = {}
         self._skipped: dict[tuple[HedgeCode, ...], Header] = {}
@@ -75,7 +71,7 @@ class Stamp:
         common = self._cards.get((verdict.card, verdict.profile)) or self._on_card(verdict.card, verdict.profile)
         skipped = self._skipped.get(verdict.codes) or self._skipping(verdict.codes)
         offset_text = b"%d" % offset
-        hashed = common.started.copy()
+        hashed = common.begun.copy()
         hashed.update(b"%d:%b%d:%b" % (len(offset_text), offset_text, len(turn_value), turn_value))
         return [
             ("verdict_id", hashed.hexdigest().encode()),
@@ -88,12 +84,12 @@ class Stamp:
         ]
 
     def _on_card(self, card: str, profile: str) -> _Common:
-        started = self._started.copy()
+        hashed = self._begun.copy()
         for digest in (profile, self.snapshot.book.digest, card):
-            started.update(b"%d:%b" % (len(digest), digest.encode()))
+            hashed.update(b"%d:%b" % (len(digest), digest.encode()))
         snapshot = self.snapshot
         common = _Common(
-            started,
+            hashed,
             (
                 ("ruleset", snapshot.ruleset.encode()),
                 ("card", card.encode()),
@@ -109,13 +105,6 @@ class Stamp:
         header = "skipped", ",".join(codes).encode()
         self._skipped[codes] = header
         return header
-
-
-def _hash(*fields: bytes) -> Any:
-    hashed = blake2b(digest_size=_ID_BYTES)
-    for field in fields:
-        hashed.update(b"%d:%b" % (len(field), field))
-    return hashed
 
 
 def letter(record: Any, source: Source, time_ms: int, dead: DeadLetter, limit: int) -> Letter:

@@ -3,17 +3,14 @@
 A row that cannot be used takes what its key held with it, as compaction will: every worker then judges the same way.
 """
 
-from contextlib import suppress
 from typing import NamedTuple
-
-import orjson
 
 from schemas.card import Card
 from schemas.lexicon import Entry
-from schemas.nfc import nfc
 from schemas.refusal import Refusal
 from service.decode import Caps, decode_card, decode_entry
 from service.profiles import KNOWN, AnyProfile
+from service.records import entry_pair, pair_of
 from service.snapshot import Snapshot, book, character, snapshot, wanted
 
 
@@ -69,7 +66,7 @@ class Shelf:
 
     def put_entry(self, row: Row) -> str | None:
         """Take a lexicon row, or its removal; return what was wrong with it, without a value."""
-        key = _pair(row.key)
+        key = entry_pair(row.key)
         if key is None:
             return "key: expected JSON [term, topic], NFC"
         entry, problem = None, None
@@ -77,7 +74,7 @@ class Shelf:
             found = decode_entry(row.value, self._caps)
             if isinstance(found, Refusal):
                 problem = found.detail
-            elif (nfc(found.term), nfc(found.topic)) != key:
+            elif pair_of(found) != key:
                 problem = "key: expected the term and topic, NFC"
             else:
                 entry = found
@@ -110,12 +107,3 @@ class Shelf:
         self._changed, self._lexicon_changed = {}, False
         self.snapshot = known
         return known
-
-
-def _pair(key: bytes | None) -> tuple[str, str] | None:
-    """Return the term and topic of a lexicon key, however its JSON is written."""
-    with suppress(orjson.JSONDecodeError):
-        pair = orjson.loads(key or b"")
-        if type(pair) is list and [type(each) for each in pair] == [str, str]:
-            return pair[0], pair[1]
-    return None

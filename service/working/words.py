@@ -36,9 +36,8 @@ def because(result: Result, working: Working) -> str:
 
 
 def _forbidden(met: Met) -> str:
-    hits = [term for term in met.terms or () if term.tier is Tier.HIT]
-    touched = next((term for term in hits if term.forbidden), None)
-    if touched is not None:
+    hits, touched = met.hits, met.touched
+    if touched is not None and touched.forbidden:
         topic = with_josa(quote(touched.topic), "으로")
         return f"카드가 막은 {topic} 묶인 {with_josa(quote(touched.term), '이')} 답장에 있습니다."
     if any(term.tier is Tier.REVIEW and term.forbidden for term in met.terms or ()):
@@ -51,15 +50,14 @@ def _forbidden(met: Met) -> str:
 
 
 def _off_canon(met: Met) -> str:
-    names = met.names or ()
-    strangers = [name.name for name in names if name.canon is None]
+    strangers = met.strangers
     if len(strangers) > 1:
         return f"카드에 없는 이름이 {quote(strangers[0])} 등 {len(strangers)}개 등장했습니다."
     if strangers:
         return f"카드에 없는 이름 {with_josa(quote(strangers[0]), '이')} 등장했습니다."
-    if not names:
+    if not met.names:
         return "등장한 이름이 없습니다."
-    return f"등장한 이름 {len(names)}개가 모두 카드에 있습니다."
+    return f"등장한 이름 {len(met.names)}개가 모두 카드에 있습니다."
 
 
 def _speech(met: Met) -> str:
@@ -75,12 +73,11 @@ def _speech(met: Met) -> str:
 
 
 def _recall(met: Met) -> str:
-    roles = [role for role in met.roles or () if role.source_turn is not None]
-    lost = next((role for role in roles if not role.answered), None)
+    lost = met.forgotten
     if lost is not None:
         asked, name = with_josa(quote(lost.role), "을"), with_josa(quote(lost.entity), "이")
         return f"유저가 {asked} 물었는데 앞선 회차 {quote(lost.source_turn or '')}에 나온 {name} 답장에 없습니다."
-    if any(role.unsure for role in roles):
+    if any(role.unsure and role.source_turn is not None for role in met.roles or ()):
         return "유저가 물은 이름을 답장이 부른 것인지 분명하지 않아 기억 못 한 것으로 치지 않고 검토로 남겼습니다."
     return "유저가 물은 이름이 답장에 있습니다."
 

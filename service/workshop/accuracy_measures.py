@@ -1,11 +1,9 @@
 """Counts, shares and their intervals."""
 
 from collections import Counter
-from math import sqrt
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-# The 97.5th percentile of the normal distribution: intervals of 95 %.
-_Z: Final = 1.959964
+from service.evaluate.statistics import share
 
 
 class Share(NamedTuple):
@@ -20,17 +18,9 @@ class Share(NamedTuple):
         return self.part / self.whole if self.whole else 0.0
 
     def interval(self) -> tuple[float, float]:
-        """Return the Wilson interval of 95 %; of an empty whole everything is possible.
-
-        Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference (1927).
-        """
-        if not self.whole:
-            return 0.0, 1.0
-        n, p, z = self.whole, self.value, _Z
-        middle = p + z * z / (2 * n)
-        spread = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        scale = 1 + z * z / n
-        return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+        """Return the Wilson interval of 95 %; of an empty whole everything is possible."""
+        found = share(self.part, self.whole)
+        return (0.0, 1.0) if found.low is None or found.high is None else (found.low, found.high)
 
     def __str__(self) -> str:
         """Write share, interval and counts."""

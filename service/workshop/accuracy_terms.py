@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from rules.extended.spelling import jamo
+from rules.hangul import jamo
 from rules.profile import EXTENDED_NAME, SEED
 from schemas.lexicon import Entry
 from schemas.profile import ExtendedProfile

@@ -1,7 +1,8 @@
 """Lint character cards: what will be judged otherwise than the creator means (issue 5, item 3).
 
-Codes: unreadable, shape, duplicate_card, unknown_profile, no_canon, canon_twice, canon_padded, canon_common,
-canon_nested, role_nested, role_twice, role_not_canon, first_person_josa, first_person_odd, forbidden_without_rows.
+Codes: unreadable, shape, duplicate_card, reserved_id, unknown_profile, no_canon, canon_twice, canon_padded,
+canon_common, canon_nested, role_nested, role_twice, role_not_canon, first_person_josa, first_person_odd,
+forbidden_without_rows.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,14 +11,16 @@ from typing import Final, NamedTuple
 
 from rules.profile import PROFILE_NAMES
 from rules.wording import quote, with_josa
-from schemas.card import Card, Role
+from schemas.canary import CANARY_CHARACTER
+from schemas.card import Card
 from schemas.nfc import nfc
 from schemas.validate import CHARACTER_CARD, TOPIC_LEXICON
 from schemas.verdict import Level
+from service.decode import card_of, fits_64_bits
 from service.files.sheets import CARD_COLUMNS, LEXICON_COLUMNS
 from service.profiles.tables import shipped
 from service.workshop.finding import Finding, Linted, Weight
-from service.workshop.rows import RawFile, RawRow, read_raw
+from service.workshop.rows import GivenFile, GivenRow, numbered, read_given
 from service.workshop.same import hidden_in, plain_form, unspaced
 from service.workshop.shape import shape_problems
 from service.workshop.words import common_words
@@ -49,51 +52,54 @@ def lint_cards(path: str, lexicon: str | None = None) -> Linted:
     Raises:
         OperatorError: a file is missing, cannot be read, or is CSV without the columns it must have.
     """
-    file = read_raw(path, CARD_COLUMNS)
-    topics = None if lexicon is None else _topics(read_raw(lexicon, LEXICON_COLUMNS))
-    return Linted(file.name, len(file.rows), lint_card_rows(file, topics))
+    file = read_given(path, CARD_COLUMNS)
+    topics = None if lexicon is None else _topics(read_given(lexicon, LEXICON_COLUMNS))
+    return Linted(file.name, len(file.rows), lint_rows(file, topics))
 
 
-def lint_card_rows(file: RawFile, topics: dict[str, str] | None) -> list[Finding]:
+def lint_rows(file: GivenFile, topics: dict[str, str] | None) -> list[Finding]:
     """Return the findings of every row; `topics` are the lexicon's, by the NFC that judging compares."""
     findings: list[Finding] = []
     first: dict[str, int] = {}
-    for raw in file.rows:
-        card = _card(raw)
+    for given in file.rows:
+        card = _card(given)
         if not isinstance(card, Card):
             findings += card
             continue
-        before = first.setdefault(card.character_id, raw.line)
-        if before != raw.line:
+        before = first.setdefault(card.character_id, given.line)
+        if before != given.line:
             message = f"character_id가 같은 카드가 {before}행에 이미 있어 이 줄은 읽히지 않습니다. 한 줄만 남기세요."
-            findings.append(Finding(raw.line, "duplicate_card", Weight.FIX, message))
+            findings.append(Finding(given.line, "duplicate_card", Weight.FIX, message))
         for lint in LINTS:
-            findings += lint(_Read(raw.line, card, topics))
+            findings += lint(_Read(given.line, card, topics))
     return findings
 
 
-def _topics(lexicon: RawFile) -> dict[str, str]:
+def _topics(lexicon: GivenFile) -> dict[str, str]:
     """Return the topics of the rows that judging takes."""
-    rows = (raw.row | {"position": raw.row.get("position") or raw.line} for raw in lexicon.rows if raw.row is not None)
-    return {nfc(row["topic"]): row["topic"] for row in rows if TOPIC_LEXICON.is_valid(row)}
+    rows = (given.row for given in numbered(lexicon) if given.row is not None)
+    return {
+        nfc(row["topic"]): row["topic"]
+        for row in rows
+        if TOPIC_LEXICON.is_valid(row) and fits_64_bits(int(row["position"]))
+    }
 
 
-def _card(raw: RawRow) -> Card | list[Finding]:
-    if raw.row is None:
-        return [Finding(raw.line, "unreadable", Weight.FIX, f"{raw.trouble}. 이 카드는 쓰이지 않습니다.")]
-    problems = shape_problems(raw.row, CHARACTER_CARD)
+def _card(given: GivenRow) -> Card | list[Finding]:
+    if given.row is None:
+        return [Finding(given.line, "unreadable", Weight.FIX, f"{given.trouble}. 이 카드는 쓰이지 않습니다.")]
+    problems = shape_problems(given.row, CHARACTER_CARD)
     if problems:
-        return [Finding(raw.line, "shape", Weight.FIX, text) for text in problems.values()]
-    row = raw.row
-    return Card(
-        row["character_id"],
-        row["honorific_rule"],
-        row.get("first_person"),
-        tuple(row["canon_entities"]),
-        tuple(row["forbidden_topics"]),
-        tuple(Role(role["role"], role["entity"]) for role in row["entity_roles"]),
-        row.get("profile"),
-    )
+        return [Finding(given.line, "shape", Weight.FIX, text) for text in problems.values()]
+    return card_of(given.row)
+
+
+def _reserved(read: _Read) -> Iterator[Finding]:
+    if read.card.character_id == CANARY_CHARACTER:
+        message = (
+            f"character_id {CANARY_CHARACTER}는 점검용으로 남겨 둔 이름이라 카드가 쓰이지 않습니다. 이름을 바꾸세요."
+        )
+        yield Finding(read.line, "reserved_id", Weight.FIX, message)
 
 
 def _profile(read: _Read) -> Iterator[Finding]:
@@ -232,5 +238,5 @@ def _forbidden(read: _Read) -> Iterator[Finding]:
 
 
 LINTS: Final[tuple[Lint, ...]] = (
-    _profile, _canon, _canon_nested, _roles, _entities, _first_person, _forbidden,
+    _reserved, _profile, _canon, _canon_nested, _roles, _entities, _first_person, _forbidden,
 )  # fmt: skip

@@ -7,9 +7,9 @@ from rules.extended.fold import Folding, without_case
 from rules.extended.nouns import Followers
 from rules.extended.speech import Hearing
 from rules.extended.terms import TermIndex
+from rules.hearing import Ear
 from rules.lexicon import Lexicon
 from rules.profile import EXTENDED_NAME, SEED
-from rules.text import Ear
 from schemas.lexicon import Entry
 from schemas.nfc import nfc
 from schemas.profile import ExtendedProfile

@@ -9,6 +9,7 @@ import orjson
 
 from rules.wording import quote
 from schemas.lexicon import Entry
+from service.files.readers import is_sheet
 from service.workshop.concordance import commonest
 from service.workshop.trying import Tried, with_proposal
 
@@ -100,7 +101,7 @@ def proposed(tried: Sequence[Tried], path: str) -> bytes:
     The column `why` is for the creator; readers of lexicons pass over it.
     """
     rows = [(with_proposal(one.entry, one.proposal), " ".join(one.proposal.reasons)) for one in tried]
-    if path.lower().endswith(".csv"):
+    if is_sheet(path):
         return _sheet(rows)
     return b"".join(orjson.dumps(_row(entry, why), option=orjson.OPT_APPEND_NEWLINE) for entry, why in rows)
 

@@ -13,9 +13,10 @@ from ahocorasick_rs import AhoCorasick
 from rules.wording import quote, with_josa
 from schemas.nfc import nfc
 from schemas.validate import TOPIC_LEXICON
+from service.decode import fits_64_bits
 from service.files.sheets import LEXICON_COLUMNS
 from service.workshop.finding import Finding, Linted, Weight
-from service.workshop.rows import RawFile, RawRow, read_raw
+from service.workshop.rows import GivenFile, GivenRow, numbered, read_given
 from service.workshop.same import hidden_in, is_syllables, plain_form, unspaced
 from service.workshop.shape import shape_problems
 from service.workshop.words import homographs
@@ -51,17 +52,16 @@ def lint_lexicon(path: str) -> Linted:
     Raises:
         OperatorError: the file is missing, cannot be read, or is CSV without the columns of a lexicon.
     """
-    file = read_raw(path, LEXICON_COLUMNS)
+    file = read_given(path, LEXICON_COLUMNS)
     return Linted(file.name, len(file.rows), lint_terms(file))
 
 
-def lint_terms(file: RawFile) -> list[Finding]:
+def lint_terms(file: GivenFile) -> list[Finding]:
     """Return the findings of every row, by line; `LINTS` in turn for those that can be read."""
     findings: list[Finding] = []
-    positions = any(row.row is not None and row.row.get("position") is not None for row in file.rows)
     terms = []
-    for row in file.rows:
-        term = _term(row, positions)
+    for row in numbered(file):
+        term = _term(row)
         if isinstance(term, Term):
             terms.append(term)
         else:
@@ -79,18 +79,20 @@ def lint_terms(file: RawFile) -> list[Finding]:
     return sorted(findings, key=lambda finding: finding.line)
 
 
-def _term(raw: RawRow, positions: bool) -> Term | list[Finding]:
-    if raw.row is None:
-        return [Finding(raw.line, "unreadable", Weight.FIX, f"{raw.trouble}. 이 줄은 판정에 쓰이지 않습니다.")]
-    row = raw.row if positions else raw.row | {"position": raw.line}
+def _term(given: GivenRow) -> Term | list[Finding]:
+    row = given.row
+    if row is None:
+        return [Finding(given.line, "unreadable", Weight.FIX, f"{given.trouble}. 이 줄은 판정에 쓰이지 않습니다.")]
     problems = shape_problems(row, TOPIC_LEXICON)
+    if not problems and not fits_64_bits(int(row["position"])):
+        problems = {"position": "position 칸: 64비트 정수여야 합니다."}
     if problems:
-        return [Finding(raw.line, _shape_code(column, row), Weight.FIX, text) for column, text in problems.items()]
+        return [Finding(given.line, _shape_code(column, row), Weight.FIX, text) for column, text in problems.items()]
     contexts = tuple(row.get("except") or ())
     term = row["term"]
     if not plain_form(term):
-        return [Finding(raw.line, "blank", Weight.FIX, "낱말이 보이지 않는 글자로만 되어 있습니다. 줄을 지우세요.")]
-    return Term(raw.line, term, row["topic"], plain_form(term), row.get("mode"), contexts)
+        return [Finding(given.line, "blank", Weight.FIX, "낱말이 보이지 않는 글자로만 되어 있습니다. 줄을 지우세요.")]
+    return Term(given.line, term, row["topic"], plain_form(term), row.get("mode"), contexts)
 
 
 def _shape_code(column: str, row: dict[str, Any]) -> str:

@@ -23,8 +23,9 @@ from postgres import Postgres
 from schemas.element import Namings, Position
 from schemas.verdict import VerdictWord
 from service.decode import Caps
+from service.digest import hashed
 from service.review.store import days, prompts, queries
-from service.review.store.batch import Batch, Judged, hashed
+from service.review.store.batch import Batch, Judged
 from service.review.store.opening import opened, reading, writing
 from service.review.store.queries import GROUPS, Filters
 from service.review.store.writing import write

@@ -5,25 +5,18 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from files import desk
 from files.commands import Row, write_rows
+from files.desk import CARD as CARD
+from files.desk import ENTRY
 from service.cli import run
 
-CARD: Row = {
-    "character_id": "C",
-    "honorific_rule": "반말",
-    "first_person": "나",
-    "canon_entities": ["가온"],
-    "forbidden_topics": ["내기"],
-    "entity_roles": [{"role": "형", "entity": "가온"}],
-}
-ENTRY: Row = {"term": "판돈", "topic": "내기", "position": 1}
 KEPT, SPEECH, OFF_CANON = "설정대로 말함", "말투 어긋남", "세계관 밖 고유명사"
 FORBIDDEN, FORGOT = "금지 소재 접촉", "앞 회차를 기억 못 함"
 
 
 def turn(turn_id: str, reply: str | None = "그래.", **changes: Any) -> Row:
-    row: Row = {"turn_id": turn_id, "session_id": "S", "character_id": "C", "model_id": "m", "reply_text": reply}
-    return row | {"first_person": "나", "named_entities": []} | changes
+    return desk.turn(turn_id, reply_text=reply, **changes)
 
 
 def gold(turn_id: str, verdict: str | None, **more: Any) -> Row:

@@ -129,15 +129,22 @@ def test_an_answer_without_a_verdict_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("models", "options", "said"),
     [
-        ([], "expected turns of at least two models, found m"),
-        (["--model", "m", "--model", "z"], "no turn is by the model z; there are m"),
+        ("m", [], "expected turns of at least two models, found m"),
+        ("\x1b", [], "expected turns of at least two models, found \ufffd\n"),
+        ("m", ["--model", "m", "--model", "z"], "no turn is by the model z; there are m"),
+        ("ab", ["--candidate", "z"], "no turn is by the model z; there are a, b"),
+        (
+            "abc",
+            ["--model", "a", "--model", "b", "--candidate", "c"],
+            "expected one of the models compared, a, b",
+        ),
     ],
 )
 def test_models_that_are_not_there(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], options: list[str], said: str
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], models: str, options: list[str], said: str
 ) -> None:
-    desk = Desk(tmp_path, [turn("T-1", user_message="가")])
+    desk = Desk(tmp_path, answers("P", **dict.fromkeys(models, PLAIN)))
     assert run([str(each) for each in ("compare-models", *desk.against, *options)]) == 2
     assert said in capfd.readouterr().err

@@ -1,21 +1,17 @@
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from evaluate.desk import FORGOT, KEPT, SPEECH
+from evaluate.desk import gold as row
 from files.commands import Row, write_rows
 from service.decode import Caps
 from service.errors import OperatorError
 from service.evaluate.gold import Gold, read_gold
 
 CAPS = Caps()
-KEPT, SPEECH, FORGOT = "설정대로 말함", "말투 어긋남", "앞 회차를 기억 못 함"
-
-
-def row(turn_id: str, verdict: Any, **more: Any) -> Row:
-    return {"turn_id": turn_id, "verdict": verdict, **more}
 
 
 def read(folder: Path, rows: Sequence[Row]) -> Gold:

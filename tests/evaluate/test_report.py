@@ -36,7 +36,7 @@ from service.evaluate.report.value import (
     Table,
     Text,
     Word,
-    worst,
+    result,
 )
 
 HOSTILE = (
@@ -245,19 +245,24 @@ def test_every_form_takes_any_text(text: str) -> None:
         WRITERS[form](report_with(text)).decode()
 
 
-@pytest.mark.parametrize(
-    ("words", "result", "code"),
-    [
-        ([Word.PASS, Word.SKIPPED], Word.PASS, 0),
-        ([Word.FAIL, Word.PASS], Word.FAIL, 1),
-        ([Word.FAIL, Word.ERROR], Word.ERROR, 3),
-        ([Word.SKIPPED], Word.SKIPPED, 0),
-        ([], Word.SKIPPED, 0),
-    ],
+# Words of gates and of cases, whether nothing was compared, and what that comes to.
+RESULTS: tuple[tuple[list[Word], list[Word], bool, Word, int], ...] = (
+    ([], [], False, Word.PASS, 0),
+    ([Word.PASS], [Word.FAIL, Word.SKIPPED], False, Word.PASS, 0),  # whether that is too many, only a gate says
+    ([Word.PASS, Word.FAIL], [Word.PASS], False, Word.FAIL, 1),
+    ([Word.FAIL, Word.ERROR], [], False, Word.ERROR, 3),
+    ([Word.FAIL], [Word.ERROR], False, Word.ERROR, 3),
+    ([Word.PASS], [], True, Word.ERROR, 3),
 )
-def test_the_worst_word_decides(words: list[Word], result: Word, code: int) -> None:
-    assert worst(words) is result
-    assert Report("c", "t", result, "회차").exit_code == code
+
+
+@pytest.mark.parametrize(("gates", "cases", "is_empty", "word", "code"), RESULTS)
+def test_gates_and_errors_decide(gates: list[Word], cases: list[Word], is_empty: bool, word: Word, code: int) -> None:
+    found = result(
+        [Gate("g", "", each, "") for each in gates], [Case("T", each, "g", "") for each in cases], is_empty=is_empty
+    )
+    assert found is word
+    assert Report("c", "t", word, "회차").exit_code == code
 
 
 def test_several_forms_at_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -140,14 +140,20 @@ def test_intervals_hold_their_values(counts: list[list[int]]) -> None:
     assert found[0].value is None or -1 <= found[0].value <= 1
 
 
-def test_without_the_extra_one_line_names_it() -> None:
-    sample = ROOT / "service/embedded/sample"
-    files = [f"--{name}={sample}/{name}.jsonl" for name in ("turns", "cards", "lexicon")]
-    code = (
-        "import sys; sys.modules['statsmodels'] = None\n"
-        f"from service.cli import run; sys.exit(run(['evaluate', '{sample}/gold.sample.jsonl', *{files!r}]))"
+SAMPLE = ROOT / "service/embedded/sample"
+SOURCES = [f"--{name}={SAMPLE}/{name}.jsonl" for name in ("turns", "cards", "lexicon")]
+
+
+@pytest.mark.parametrize(
+    "command", [["evaluate", f"{SAMPLE}/gold.sample.jsonl", *SOURCES], ["accuracy", f"--data={SAMPLE}"]]
+)
+def test_without_the_extra_one_line_names_it_and_help_is_given(command: list[str]) -> None:
+    code = "import sys; sys.modules['statsmodels'] = None\nfrom service.cli import run; sys.exit(run(sys.argv[1:]))"
+    done, helped = (
+        subprocess.run([sys.executable, "-c", code, *line], capture_output=True, text=True, cwd=ROOT, check=False)
+        for line in (command, [command[0], "--help"])
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert "pip install 'turnjudge[evaluate]'" in done.stderr
+    assert (helped.returncode, helped.stderr) == (0, "")

@@ -133,6 +133,20 @@ def test_two_files_of_verdicts(desk: Desk) -> None:
     assert flips(judged) == {"T-1": (SPEECH, KEPT, FIXED)}
 
 
+@pytest.mark.parametrize("option", ["--baseline", "--verdicts"])
+def test_every_line_that_is_no_verdict_is_named_and_refuses_the_run(
+    desk: Desk, capfd: pytest.CaptureFixture[str], option: str
+) -> None:
+    verdicts = desk.verdicts("verdicts.jsonl")
+    broken = desk.folder / "broken.jsonl"
+    broken.write_text(verdicts.read_text(encoding="utf-8") + '{"turn_id": "T-1"}\n{\n', encoding="utf-8")
+    other = {"--baseline": "--verdicts", "--verdicts": "--baseline"}[option]
+    assert run([str(each) for each in ("what-if", option, broken, other, verdicts)]) == 2
+    lines = capfd.readouterr().err.splitlines()
+    assert [line.partition(": ")[0] for line in lines[:2]] == [f"{broken}:6", f"{broken}:7"]
+    assert lines[2:] == [f"turnjudge: {broken}: 2 lines are no verdicts; nothing was evaluated"]
+
+
 def test_rows_that_are_not_judged_are_said(tmp_path: Path) -> None:
     desk = Desk(tmp_path, [turn("T-1"), turn("T-2", character_id="X"), {"turn_id": "T-3"}])
     report = desk.report("what-if", *desk.against, "--add-ending", "습니까")

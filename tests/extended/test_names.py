@@ -115,3 +115,11 @@ def test_roles_of_one_place_are_answered_together() -> None:
     result = judged(against, asking, named(별하="T_1", 가람="T_2"))
     assert result.record["verdict"] == VerdictWord.KEPT
     assert HedgeCode.ROLES_OVERLAP in result.codes
+
+
+def test_a_role_or_name_that_shows_nothing_asks_for_nobody() -> None:
+    against = held(card(entity_roles=roles(동생="“”", **{"\u200b": "하늘"}), canon_entities=("“”",)))
+    asking = turn(reply_text="글쎄.", user_message="동생은?", user_asked_recall=True, named_entities=["하늘"])
+    result = judged(against, asking, named(하늘="T_1"))
+    assert [code for code in result.codes if code.startswith("recall")] == [HedgeCode.RECALL_NOT_NAMED]
+    assert result.record["recall_target"] is None

@@ -1,19 +1,20 @@
 """The cases that people read: how many come out as they said, and why the others do not."""
 
 import json
-from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
 import pytest
 
 from extended.reading import card, entries, held, judged, named, read, roles, turn
+from files.commands import read_rows
 from schemas.lexicon import Entry
 from schemas.refusal import Refusal
 from service.decode import Caps, decode_turn
+from services import SHARED
 
 Case = dict[str, Any]
-CASES = Path(__file__).resolve().parents[3] / "shared" / "cases" / "readers.jsonl"
+CASES = SHARED / "cases" / "readers.jsonl"
 
 # What is out of reach of tables, and why.
 OUT_OF_REACH = {
@@ -76,7 +77,7 @@ AGREES = {"speech": heard, "forbidden": met, "off_canon": known, "recall": recal
 
 @pytest.mark.needs("shared")
 def test_readers_agree_but_where_it_is_out_of_reach() -> None:
-    cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
+    cases = read_rows(CASES)
     apart = [case["id"] for case in cases if not AGREES[case["kind"]](case)]
     assert len(cases) == 77
     assert apart == [case["id"] for case in cases if case["id"] in OUT_OF_REACH]

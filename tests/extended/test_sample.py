@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from files.commands import turnjudge
+from files.commands import typed
 from services import ROOT
 
 SAMPLE = ROOT / "service" / "embedded" / "sample"
@@ -17,8 +17,8 @@ FLIPS = {
 def verdicts(profile: str, folder: Path) -> dict[str, str]:
     out = folder / f"{profile}.jsonl"
     against = ("--cards", SAMPLE / "cards.jsonl", "--lexicon", SAMPLE / "lexicon.jsonl", "--profile", profile)
-    assert turnjudge("judge", SAMPLE / "turns.jsonl", *against, "--out", out).code == 0
-    assert turnjudge("verify", out, "--turns", SAMPLE / "turns.jsonl", *against).code == 0
+    assert typed("judge", SAMPLE / "turns.jsonl", *against, "--out", out).code == 0
+    assert typed("verify", out, "--turns", SAMPLE / "turns.jsonl", *against).code == 0
     rows = map(json.loads, out.read_text(encoding="utf-8").splitlines())
     return {row["turn_id"]: row["verdict"] for row in rows}
 

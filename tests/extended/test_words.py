@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from extended.reading import card, entries, roles, turn
-from files.commands import turnjudge, write_rows
+from files.commands import typed, write_rows
 from rules.judge import judge
 from rules.reading import Reading
 from schemas.card import Card
@@ -157,15 +157,15 @@ def test_the_setting_and_the_option_name_the_file(file: Path, tmp_path: Path, mo
     write_rows(tmp_path / "cards.jsonl", [a_card | {"forbidden_topics": [], "entity_roles": []}])
     write_rows(tmp_path / "lexicon.jsonl", [])
     rows = ("--cards", tmp_path / "cards.jsonl", "--lexicon", tmp_path / "lexicon.jsonl", "--profile", "extended")
-    assert b'"rule_observed":null' in turnjudge("judge", tmp_path / "turns.jsonl", *rows).out
-    done = turnjudge("judge", tmp_path / "turns.jsonl", *rows, "--profile-file", file)
+    assert b'"rule_observed":null' in typed("judge", tmp_path / "turns.jsonl", *rows).out
+    done = typed("judge", tmp_path / "turns.jsonl", *rows, "--profile-file", file)
     assert '"rule_observed":"반말"' in done.out.decode()
     verdicts = tmp_path / "verdicts.jsonl"
     verdicts.write_bytes(done.out)
-    assert turnjudge("verify", verdicts, "--turns", tmp_path / "turns.jsonl", *rows).code == 1
+    assert typed("verify", verdicts, "--turns", tmp_path / "turns.jsonl", *rows).code == 1
     monkeypatch.setenv("TURNJUDGE_PROFILE_FILE", str(file))
     assert load_settings(JudgingSettings).profile_file == file
-    assert turnjudge("verify", verdicts, "--turns", tmp_path / "turns.jsonl", *rows).code == 0
+    assert typed("verify", verdicts, "--turns", tmp_path / "turns.jsonl", *rows).code == 0
     file.write_text("[endings", encoding="utf-8")
-    broken = turnjudge("judge", tmp_path / "turns.jsonl", *rows)
+    broken = typed("judge", tmp_path / "turns.jsonl", *rows)
     assert (broken.code, broken.err) == (2, f"turnjudge: {file}:1: expected TOML\n")

@@ -1,9 +1,11 @@
 """A folder with cards, a lexicon and turns, and the command that judges them."""
 
+import random
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import generate
 from files.commands import Row, read_rows, write_rows
 from rules.profile import SEED
 from service.cli import run
@@ -54,3 +56,12 @@ class Desk:
         """Return what the turns are judged against."""
         cards = read_cards(str(self.cards), Caps()).records
         return snapshot(cards, read_lexicon(str(self.lexicon), Caps()).records, SEED)
+
+
+def hard(folder: Path, seed: int, turns: int) -> Desk:
+    """Write turns of our own making that reach every branch of the judge, in no order, with their cards and lexicon."""
+    rng = random.Random(seed)
+    cards, lexicon = generate.make_cards(rng, 40), generate.make_lexicon(rng, 60)
+    rows = list(generate.make_turns(rng, turns, cards, lexicon, turns // 25))
+    rng.shuffle(rows)
+    return Desk(folder, rows, cards, lexicon)

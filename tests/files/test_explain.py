@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from files.commands import Done, Row, turnjudge, write_rows
+from files.commands import Done, Row, turnjudge, typed, write_rows
 from files.desk import CARD, Desk, turn
 
 ASKING = {"user_asked_recall": True, "user_message": "우리 형 이름 기억나?"}
@@ -21,7 +21,7 @@ TURNS = (
 
 
 def explain(desk: Desk, turn_id: str, *more: str) -> Done:
-    return turnjudge("explain", desk.turns, *desk.against, "--turn", turn_id, *more)
+    return typed("explain", desk.turns, *desk.against, "--turn", turn_id, *more)
 
 
 def rows(done: Done) -> list[Row]:
@@ -132,7 +132,7 @@ def test_a_turn_that_could_not_be_judged_says_why(tmp_path: Path) -> None:
 )
 def test_an_unknown_turn_is_one_line(tmp_path: Path, more: tuple[str, ...], said: str) -> None:
     desk = Desk(tmp_path, TURNS)
-    done = turnjudge("explain", desk.turns, *desk.against, *more)
+    done = typed("explain", desk.turns, *desk.against, *more)
     assert (done.code, done.out) == (2, b"")
     assert len(done.err.splitlines()) == 1
     assert said in done.err

@@ -14,13 +14,13 @@ import pytest
 
 import generate
 import oracle
-from files.commands import MAIN, Row, read_rows, turnjudge
-from files.desk import CARD, ENTRY, Desk, turn
+from files.commands import MAIN, read_rows, turnjudge
+from files.desk import CARD, ENTRY, Desk, hard, turn
 from schemas.element import Namings, Position
 from schemas.verdict import VERDICT_KEYS, VerdictWord
 from service.cli import run
 from service.decode import Caps
-from service.files.judging import WHOLE_FILE, Order, earliest_namings
+from service.files.judging import Order, earliest_namings
 from service.files.readers import read_turns
 from service.step import Accepted, step, store
 from services import ROOT, SHARED
@@ -51,7 +51,7 @@ def test_the_published_answers_come_out_equal_in_every_key_but_summary(tmp_path:
 def case_ids() -> list[str]:
     if not CASES.is_file():
         return ["every-case"]
-    return [json.loads(line)["id"] for line in CASES.read_text(encoding="utf-8").splitlines()]
+    return [row["id"] for row in read_rows(CASES)]
 
 
 @pytest.mark.needs("shared")
@@ -72,14 +72,6 @@ def test_a_judging_case_comes_out_as_worked_out_by_hand(tmp_path: Path, case_id:
     assert code == any("rejected" in expected for expected in case["expected"])
 
 
-def hard(folder: Path, seed: int, turns: int = 10_000) -> tuple[Desk, list[Row], list[Row], list[Row]]:
-    rng = random.Random(seed)
-    cards, lexicon = generate.make_cards(rng, 40), generate.make_lexicon(rng, 60)
-    rows = list(generate.make_turns(rng, turns, cards, lexicon, turns // 25))
-    rng.shuffle(rows)
-    return Desk(folder, rows, cards, lexicon), rows, cards, lexicon
-
-
 def codes_by_step(desk: Desk, order: str) -> list[list[str]]:
     """The hedge codes of every judged turn, which stand in no file."""
     sessions: dict[str, Namings] = {}
@@ -88,8 +80,7 @@ def codes_by_step(desk: Desk, order: str) -> list[list[str]]:
     against, codes = desk.snapshot(), []
     for line, value in read_turns(str(desk.turns), CAPS):
         assert isinstance(value, bytes)
-        position = WHOLE_FILE if order == "id" else Position(line, 0, None)
-        result, elements = step(value, position, sessions, against, CAPS)
+        result, elements = step(value, Order(order).position(line), sessions, against, CAPS)
         if order == "arrival":
             store(sessions, elements)
         if isinstance(result, Accepted):
@@ -101,7 +92,8 @@ def codes_by_step(desk: Desk, order: str) -> list[list[str]]:
 def test_hard_turns_in_shuffled_order_agree_with_the_oracle_and_pass_every_check(
     tmp_path: Path, order: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    desk, turns, cards, lexicon = hard(tmp_path, seed=11)
+    desk = hard(tmp_path, seed=11, turns=10_000)
+    turns, cards, lexicon = (read_rows(file) for file in (desk.turns, desk.cards, desk.lexicon))
     assert desk.judge("--order", order) == 1
     expected = oracle.judge_file(turns, cards, lexicon, order)
     judged = [answer for answer in expected if "rejected" not in answer]
@@ -136,7 +128,7 @@ def test_both_orders_agree_where_every_sessions_lines_stand_in_natural_order(tmp
 
 
 def test_arrival_order_writes_what_the_step_writes_record_by_record(tmp_path: Path) -> None:
-    desk, *_ = hard(tmp_path, seed=12, turns=2_000)
+    desk = hard(tmp_path, seed=12, turns=2_000)
     desk.judge("--order", "arrival")
     sessions: dict[str, Namings] = {}
     against, written = desk.snapshot(), io.BytesIO()
@@ -194,7 +186,7 @@ def test_a_refused_row_adds_no_name_and_one_without_a_card_does(tmp_path: Path) 
 
 
 def test_stdin_is_judged_as_the_file_is(tmp_path: Path) -> None:
-    desk, *_ = hard(tmp_path, seed=13, turns=1_000)
+    desk = hard(tmp_path, seed=13, turns=1_000)
     for order in Order:
         from_file = turnjudge("judge", desk.turns, *desk.against, "--order", order)
         to_stdout = (*desk.against, "--order", order, "--out", "-")
@@ -275,6 +267,7 @@ def test_results_that_cannot_be_written_are_the_operators_error(
         (tmp_path / "no" / "v", desk.rejects, f"{tmp_path / 'no' / 'v'}: No such file or directory"),
         (tmp_path, desk.rejects, f"{tmp_path}: Is a directory"),
         (desk.out, desk.out, "--out and --rejects: expected two files"),
+        (desk.out, desk.out.parent / "." / "x" / ".." / desk.out.name, "--out and --rejects: expected two files"),
     ):
         assert desk.judge("--out", out, "--rejects", rejects) == 2
         assert capfd.readouterr().err == f"turnjudge: {said}\n"
@@ -315,7 +308,7 @@ def test_what_is_no_regular_file_is_written_to_and_stays(tmp_path: Path) -> None
 
 
 def test_a_reader_that_goes_away_ends_the_command_quietly(tmp_path: Path) -> None:
-    desk, *_ = hard(tmp_path, seed=14, turns=5_000)
+    desk = hard(tmp_path, seed=14, turns=5_000)
     command = [
         sys.executable,
         "-P",

@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 import pytest
 
-from files.commands import MAIN, turnjudge
+from files.commands import MAIN, turnjudge, typed
 from rules.catalogue import CHECKS
 from rules.verify import ITEMS
 from schemas.export import RECORDS, committed
@@ -20,7 +20,7 @@ from services import ROOT
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_schema_prints_the_committed_schema_to_the_byte(name: str) -> None:
-    done = turnjudge("schema", name)
+    done = typed("schema", name)
     assert (done.code, done.err) == (0, "")
     assert done.out == (ROOT / "schemas" / "json" / f"{name}.v1.json").read_bytes()
     assert json.loads(done.out) == committed(name)

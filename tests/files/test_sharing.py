@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -10,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import generate
 from files.commands import MAIN, read_rows, turnjudge
-from files.desk import Desk, turn
+from files.desk import Desk, hard, turn
 from service.decode import Caps
 from service.errors import OperatorError
 from service.files import sharing
@@ -23,14 +21,6 @@ from services import ROOT
 from stream.world import wait_for
 
 CAPS = Caps()
-
-
-def hard(folder: Path, seed: int, turns: int) -> Desk:
-    rng = random.Random(seed)
-    cards, lexicon = generate.make_cards(rng, 40), generate.make_lexicon(rng, 60)
-    rows = list(generate.make_turns(rng, turns, cards, lexicon, turns // 25))
-    rng.shuffle(rows)
-    return Desk(folder, rows, cards, lexicon)
 
 
 def sources(desk: Desk) -> Sources:

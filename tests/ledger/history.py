@@ -7,7 +7,8 @@ from generate import nfc
 from oracle import sorted_lexicon
 from rules.profile import SEED
 from schemas.card import Card
-from service.snapshot import Book, Snapshot, book, character, digest, snapshot
+from service.digest import digest
+from service.snapshot import Book, Snapshot, book, character, snapshot
 from stream.offline import card_of, entry_of, snapshot_of
 from stream.world import Row, World, encode
 

@@ -1,11 +1,13 @@
-"""Questions and clients for the tests of the client."""
+"""Questions, clients and an endpoint for tests."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from llm.endpoint import Endpoint
+import pytest
+
+from llm.endpoint import Endpoint, listening
 from service.llm.asking import Answered, Ask, Failed, Trouble
 from service.llm.client import Client, opened
 from service.llm.settings import LlmSettings
@@ -17,6 +19,13 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 WORD = {"word": "좋아요"}
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """A chat endpoint on loopback that ends with the test."""
+    with listening() as made:
+        yield made
 
 
 def question(sample: int = 0, user: str = "한 낱말로 답해 주세요.") -> Ask:

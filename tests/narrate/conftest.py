@@ -5,15 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from brokers import KafkaBroker
-from llm.endpoint import Endpoint, listening
+from llm.asking import endpoint as endpoint
 from stream.worlds import Make, worlds
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    """A chat endpoint on loopback that ends with the test."""
-    with listening() as opened:
-        yield opened
 
 
 @pytest.fixture

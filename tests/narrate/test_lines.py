@@ -121,8 +121,11 @@ def test_summaries_need_a_file_of_their_own(
 ) -> None:
     model(monkeypatch, endpoint)
     desk = desk_of(tmp_path, 3)
-    assert desk.judge("--summaries", desk.out) == 2
-    assert "--summaries: expected a file of its own" in capsys.readouterr().err
+    link = tmp_path / "link"
+    link.symlink_to(desk.out)
+    for taken in (desk.out, desk.rejects, f"{tmp_path}/./{desk.out.name}", link):
+        assert desk.judge("--summaries", taken) == 2
+        assert "--summaries: expected a file of its own" in capsys.readouterr().err
     assert run(["judge", str(desk.turns), *map(str, desk.against), "--summaries", str(tmp_path / "s")]) == 2
 
 

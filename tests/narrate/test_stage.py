@@ -1,89 +1,27 @@
 """The narrator on a real Kafka: every verdict has its summary, in order, whatever ends or goes down in between."""
 
-import json
 import re
 import signal
+import socket
 import threading
-from collections.abc import Iterable
-from typing import Any
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from brokers import KafkaBroker
 from deciding import Row
-from llm.endpoint import Endpoint, Reply, right
-from narrate.records import HONEST, WORDS, record_of
+from llm.endpoint import Endpoint, Reply
+from narrate.records import HONEST
+from narrate.stages import answered, first_times, order, read, send, shown, start, summaries, verdicts
 from schemas.canary import CANARY_CHARACTER
 from schemas.summary import Author
-from schemas.validate import TURN_SUMMARY
 from service.cli import run
 from service.embedded.broker import free_port
 from service.narrate.metrics import NO_REASON
 from service.narrate.telling import REASONS
-from stream.world import Worker, World, encode, wait_for, world
+from stream.world import encode, wait_for, world
 from stream.worlds import Make
 
 pytestmark = pytest.mark.needs("kafka")
-MAIN = "from service.cli import main; main()"
-KINDS = {word: kind for kind, word in WORDS.items()}
-
-
-def start(world: World, endpoint: Endpoint, *arguments: str, **settings: Any) -> Worker:
-    """Start a narrator of a world's topics; it ends with the world."""
-    given = {"url": endpoint.url, "model": "m-1", "attempts": 1, "timeout_s": 20, "breaker_pause_s": 0.5}
-    llm = {f"llm_{name}": value for name, value in (given | settings).items()}
-    return world.beside("narrate", "--http-port", "0", *arguments, **llm)
-
-
-def shown(narrating: Worker) -> dict[tuple[str, ...], float]:
-    """Return its metrics by name and the values of their labels."""
-    families = text_string_to_metric_families(narrating.get("/metrics").body)
-    samples = (sample for family in families for sample in family.samples)
-    return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
-
-
-def verdicts(count: int, begin: int = 0) -> list[Row]:
-    """Verdicts of all kinds in five sessions."""
-    kinds = [*WORDS]
-    made = [record_of(kind) for kind in kinds]
-    return [
-        made[n % len(kinds)] | {"turn_id": f"T-{n}", "session_id": f"S-{n % 5 + n // 50 % 3}"}
-        for n in range(begin, begin + count)
-    ]
-
-
-def send(world: World, rows: Iterable[Row]) -> None:
-    topic = world.settings.topics.turn_verdicts
-    for row in rows:
-        about = [("verdict_id", f"v-{row['turn_id']}".encode()), ("checks", b"1" * 10)]
-        world.send(topic, encode(row), row["session_id"].encode(), headers=about)
-    world.flush()
-
-
-def answered(body: Row, number: int = 0) -> Reply:
-    data = json.loads(body["messages"][1]["content"])
-    summary = HONEST[KINDS[data["verdict"]]]
-    return right({"verdict": data["verdict"], "evidence": data["evidence"][-1:], "summary": summary})
-
-
-def summaries(world: World, count: int) -> list[Row]:
-    """Wait for so many summaries and return them all, each valid and under its session's key."""
-    records = world.await_records(world.settings.topics.turn_summaries, count, 60)
-    rows = [json.loads(record.value) for record in records]
-    for record, row in zip(records, rows, strict=True):
-        assert TURN_SUMMARY.is_valid(row)
-        assert record.key == row["session_id"].encode()
-        assert row["verdict_id"] == f"v-{row['turn_id']}"
-    return rows
-
-
-def order(world: World, topic: str) -> dict[int, list[str]]:
-    """Return by partition the turn ids as they stand."""
-    found: dict[int, list[str]] = {}
-    for record in world.read(topic):
-        found.setdefault(record.partition, []).append(json.loads(record.value)["turn_id"])
-    return found
 
 
 def test_every_verdict_has_its_summary_in_the_verdicts_order(make_world: Make, endpoint: Endpoint) -> None:
@@ -156,15 +94,6 @@ def test_a_narrator_that_is_killed_or_stopped_in_the_middle_loses_nothing(make_w
     for row in read(world):
         by_turn.setdefault(row["turn_id"], set()).add(row["summary"])
     assert all(len(said) == 1 for said in by_turn.values())
-
-
-def read(world: World) -> list[Row]:
-    return [json.loads(record.value) for record in world.read(world.settings.topics.turn_summaries)]
-
-
-def first_times(found: dict[int, list[str]]) -> dict[int, list[str]]:
-    """Return the turn ids of each partition in the order they came first; a repeat may follow a crash."""
-    return {partition: list(dict.fromkeys(turns)) for partition, turns in found.items()}
 
 
 def test_with_the_endpoint_down_the_rules_sentence_comes_at_once_and_the_models_when_it_is_back(
@@ -285,17 +214,18 @@ def test_topics_that_are_missing_and_brokers_that_are_away_are_one_line(endpoint
         assert "no answer from the brokers" in away.output.splitlines()[-1]
 
 
-def test_wrong_settings_are_one_line(make_world: Make, endpoint: Endpoint) -> None:
-    narrating = start(make_world(), endpoint)
-    port = narrating.address.rpartition(":")[2]
-    for option, wrong in (("--http-port", "x"), ("--http-port", port)):
-        other = start(make_world(), endpoint, option, wrong)
+def test_wrong_settings_are_one_line(
+    make_world: Make, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        other = start(make_world(), endpoint, "--http-port", str(taken.getsockname()[1]))
         assert other.wait() == 2
-        assert "TURNJUDGE_NARRATOR_HTTP_PORT: expected a" in other.output.splitlines()[-1]
-        assert "Traceback" not in other.output
-    nameless = start(make_world(), endpoint, model="")
-    assert nameless.wait() == 2
-    assert nameless.output.startswith("turnjudge: TURNJUDGE_LLM_MODEL: expected")
+    assert "TURNJUDGE_NARRATOR_HTTP_PORT: expected a" in other.output.splitlines()[-1]
+    assert "Traceback" not in other.output
+    monkeypatch.setenv("TURNJUDGE_LLM_URL", endpoint.url)
+    for options, named in ((["--http-port", "x"], "NARRATOR_HTTP_PORT"), ([], "LLM_MODEL")):
+        assert run(["narrate", *options]) == 2
+        assert capsys.readouterr().err.startswith(f"turnjudge: TURNJUDGE_{named}: expected")
 
 
 def test_a_broker_that_goes_away_and_comes_back_costs_no_summary(endpoint: Endpoint) -> None:

@@ -31,6 +31,7 @@ from schemas.summary import Author
 from schemas.validate import TURN_SUMMARY
 from schemas.verdict import VerdictWord
 from service.llm.asking import Trouble
+from service.narrate.asking import telling
 from service.narrate.prompt import LONGEST_DATA, SYSTEM
 from service.narrate.telling import REASONS, Narrator, Told, Unasked, read_verdict
 
@@ -216,8 +217,6 @@ def test_reasons_are_told_apart() -> None:
 
 
 def test_verdicts_are_told_at_the_same_time(endpoint: Endpoint) -> None:
-    from service.narrate.asking import telling
-
     together = threading.Barrier(4, timeout=20)
 
     def answer(body: Row, number: int) -> Reply:
@@ -226,18 +225,16 @@ def test_verdicts_are_told_at_the_same_time(endpoint: Endpoint) -> None:
 
     endpoint.answer = answer
     times: list[float] = []
-    with narrator(endpoint, concurrency=4, timeout_s=30) as one, telling(one, 4, times.append) as threads:
-        waiting = [threads.start(record_of("F", f"선거 {place}회"), str(place)) for place in range(4)]
+    with narrator(endpoint, concurrency=4, timeout_s=30) as one, telling(one, 4, times.append) as tell:
+        waiting = [tell(record_of("F", f"선거 {place}회"), str(place)) for place in range(4)]
         results = [future.result(30) for future in waiting]
     assert [json.loads(each.value)["verdict_id"] for each in results] == ["0", "1", "2", "3"]
     assert len(times) == endpoint.most_at_once == 4
 
 
 def test_what_a_thread_raises_reaches_whoever_waits(endpoint: Endpoint) -> None:
-    from service.narrate.asking import telling
-
-    with narrator(endpoint) as one, telling(one, 1) as threads:
+    with narrator(endpoint) as one, telling(one, 1) as tell:
         with pytest.raises(KeyError):
-            threads.start({}, None).result(10)
+            tell({}, None).result(10)
         endpoint.answer = lambda body, number: right(GOOD)
-        assert threads.start(RECORD, None).result(10).by is Author.MODEL
+        assert tell(RECORD, None).result(10).by is Author.MODEL

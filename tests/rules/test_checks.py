@@ -1,5 +1,6 @@
 import ast
 import pkgutil
+from collections.abc import Iterable
 from typing import Any
 from unicodedata import normalize
 
@@ -136,7 +137,11 @@ EARLIER = (
     turn(turn_id="T-12", named_entities=["솔"], reply_text="솔이다."),
 )
 ASKED: dict[str, tuple[Row, str | None, str | None]] = {
-    "dossier, flags": ({"user_message": "내 동생 이름 기억나?", "reply_text": "동생? 글쎄."}, "하늘", "T-2"),
+    "dossier, flags": (
+        {"user_message": "내 동생 이름 기억나?", "reply_text": "동생? 글쎄, 그런 얘길 들은 적 있던가."},
+        "하늘",
+        "T-2",
+    ),
     "dossier, passes": ({"user_message": "내 동생 이름 기억나?", "reply_text": "하늘이 말이지?"}, None, None),
     "not asked": ({"user_asked_recall": False}, None, None),
     "not known whether asked": ({"user_asked_recall": None}, None, None),
@@ -334,6 +339,15 @@ def test_summaries(summary: str) -> None:
     assert decide(*EARLIER, turn(**changes), card=card(**card_changes)).record["summary"] == summary
 
 
+# By check: its cases, and of each the words by which its dossier tells of it.
+EXAMPLES: dict[str, dict[str, Iterable[str]]] = {
+    "forbidden_topic": {kind: (str(case[0]),) for kind, case in TOUCHES.items()},
+    "off_canon_name": {kind: case[0] or () for kind, case in NAMES.items()},
+    "speech_level": {kind: (str(case[0]),) for kind, case in SPEAKING.items()},
+    "recall": {kind: (str(case[0].get("reply_text")),) for kind, case in ASKED.items()},
+}
+
+
 def test_a_verdict_has_the_fifteen_keys_in_the_schemas_order() -> None:
     assert tuple(decide(turn()).record) == VERDICT_KEYS
 
@@ -349,12 +363,9 @@ def test_every_check_is_in_the_catalogue_and_has_a_whole_dossier() -> None:
         assert tuple(parts) == DOSSIER
         assert all(len(text) > 20 for text in parts.values())
         assert "design section 3" in parts["Source"]
-
-
-def test_checks_do_not_know_each_other() -> None:
-    for check in CHECKS:
-        imported = {node.module for node in ast.walk(source(check)) if isinstance(node, ast.ImportFrom)}
-        assert not [name for name in imported if name and name.startswith("rules.checks")]
+        # What passes may be what is flagged, on another card.
+        for kind, told in (("flags", parts["Flags"]), ("passes", parts["Flags"] + parts["Passes"])):
+            assert any(word in told for word in EXAMPLES[check.name][f"dossier, {kind}"]), kind
 
 
 def test_evidence_cites_columns_of_the_three_tables_only() -> None:

@@ -6,21 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciding import CAPS, CARD, LEXICON, against, decide, outcomes, turn
+from deciding import CAPS, CARD, LEXICON, against, decide, judged_alike, outcomes, turn
 from rules.profile import SEED
 from rules.verify import ALL_PASSED, verify
 from schemas.card import Card, Role
 from schemas.element import Namings, Position
 from schemas.lexicon import Entry
-from schemas.refusal import Reason
+from schemas.refusal import OURS, Reason
 from schemas.turn import Turn
 from schemas.validate import VERDICT
 from service.decode import Caps
 from service.snapshot import Snapshot, snapshot
-from service.step import Accepted, DeadLetter, Outcome, step, store
+from service.step import Accepted, DeadLetter, Outcome, step
 
 FIRST = Position(0, 0, None)
-OURS = {Reason.RULE_FAILED, Reason.UNVERIFIED}
 SNAPSHOT = against()
 
 
@@ -251,14 +250,8 @@ def test_whatever_is_judged_passes_all_ten_checks_twice_alike(
     rows: list[Any], card: Card, lexicon: list[Entry]
 ) -> None:
     held = snapshot([card], lexicon, SEED)
-    sessions: dict[str, Namings] = {}
-    for offset, row in enumerate(rows):
-        value, position = orjson.dumps(row), Position(offset, 0, None)
-        outcome = step(value, position, sessions, held, CAPS)
-        assert isinstance(outcome.result, Accepted), outcome.result.detail
-        assert step(value, position, sessions, held, CAPS) == outcome
-        assert marks_of(outcome.result, held, sessions, position) == ALL_PASSED
-        store(sessions, outcome.elements)
+    for result, sessions, position in judged_alike(rows, held):
+        assert marks_of(result, held, sessions, position) == ALL_PASSED
 
 
 def marks_of(result: Accepted, held: Snapshot, sessions: dict[str, Namings], position: Position) -> tuple[bool, ...]:

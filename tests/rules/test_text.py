@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rules.hearing import Ear
 from rules.profile import SEED
-from rules.text import Ear, natural_key
+from rules.text import natural_key
 from rules.verify.text import Hearing, precedes
 from schemas.nfc import nfc
 

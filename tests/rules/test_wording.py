@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rules.hearing import Ear
 from rules.profile import SEED
-from rules.text import UNHEARD, Ear, Speech
 from rules.verify.text import cleaned
 from rules.wording import heard, quote, with_josa
 
@@ -111,7 +111,3 @@ def test_a_quoted_value_holds_no_mark_and_no_break(value: str) -> None:
 )
 def test_what_was_heard_names_the_count(reply: str, clause: str) -> None:
     assert heard(EAR.hear(reply)) == clause
-
-
-def test_nothing_heard_has_no_level() -> None:
-    assert Speech(None, 0, 0, suspect=False) == UNHEARD

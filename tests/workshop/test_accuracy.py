@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from files.commands import read_rows, turnjudge
+from files.commands import read_rows, typed
 from service.errors import OperatorError
 from service.profiles.tables import shipped
 from service.workshop.accuracy import measure
@@ -142,7 +142,7 @@ def test_a_file_of_another_shape_is_the_operators(folder: Path, name: str) -> No
 
 def test_the_command(folder: Path, tmp_path: Path) -> None:
     errors = tmp_path / "errors.jsonl"
-    done = turnjudge("accuracy", "--data", folder, "--half", "all", "--seed", "7", "--errors", errors)
+    done = typed("accuracy", "--data", folder, "--half", "all", "--seed", "7", "--errors", errors)
     text = done.out.decode()
     assert (done.code, done.err) == (0, "")
     assert text.startswith("half: all (sha1 of the text: an odd first byte is the test half); seed of draws: 7\n")
@@ -155,7 +155,7 @@ def test_the_command_misses_a_bar(folder: Path) -> None:
     rows = "".join(f"{text}\t반말\tsmile.informal\t반말\n" for text in POLITE)
     with (folder / "politeness_labelled.tsv").open("a", encoding="utf-8") as file:
         file.write(rows)
-    done = turnjudge("accuracy", "--data", folder, "--format", "json")
+    done = typed("accuracy", "--data", folder, "--format", "json")
     figures: dict[str, Any] = json.loads(done.out)
     assert done.code == 1
     assert {bar["what"]: bar["holds"] for bar in figures["bars"]}["speech, precision of polite"] is False

@@ -40,6 +40,7 @@ CASES: dict[str, tuple[list[Card], list[tuple[int, str, Weight]]]] = {
     "a role without its entity": ([card(entity_roles=[{"role": "동생"}])], [(1, "shape", FIX)]),
     "a column missing": ([{"character_id": "C"}], [(1, "shape", FIX)] * 4),
     "one character twice": ([card(), card()], [(2, "duplicate_card", FIX)]),
+    "the canary's name": ([card(character_id="turnjudge-canary")], [(1, "reserved_id", FIX)]),
     "an unknown profile": ([card(profile="extnded")], [(1, "unknown_profile", FIX)]),
     "a known profile": ([card(profile="extended")], []),
     "no canon": ([card(canon_entities=[], entity_roles=[])], [(1, "no_canon", LOOK)]),
@@ -100,6 +101,14 @@ TOPICS = {
         ["금지 소재 「연애」에 드는 낱말이 사전에 없어 걸리는 일이 없습니다. 낱말을 더하세요."],
     ),
 }
+
+
+@pytest.mark.parametrize("position", [None, 2**63])
+def test_a_topic_whose_only_row_is_refused_has_no_row(tmp_path: Path, position: int | None) -> None:
+    terms = [{"term": "판돈", "topic": "도박", "position": position}, {"term": "선거", "topic": "정치", "position": 1}]
+    lexicon = written(tmp_path / "lexicon.jsonl", terms)
+    linted = lint_cards(written(tmp_path / "cards.jsonl", [card(forbidden_topics=["도박", "정치"])]), lexicon)
+    assert [finding.code for finding in linted.findings] == ["forbidden_without_rows"]
 
 
 @pytest.mark.parametrize(("forbidden", "messages"), TOPICS.values(), ids=TOPICS)

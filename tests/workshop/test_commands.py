@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from files.commands import Row, turnjudge, write_rows
+from files.commands import Row, turnjudge, typed, write_rows
 
 CARD: Row = {
     "character_id": "C",
@@ -21,7 +21,7 @@ SAMPLE = Path("service/embedded/sample")
 
 def test_a_finding_is_one_line_with_its_place(tmp_path: Path) -> None:
     lexicon = write_rows(tmp_path / "사전.jsonl", [TERM, TERM])
-    done = turnjudge("lexicon", "lint", lexicon)
+    done = typed("lexicon", "lint", lexicon)
     assert done.out.decode() == (
         f"{lexicon}:2: 고칠 것(duplicate): "
         "같은 낱말과 소재가 1행에 이미 있어 이 줄은 읽히지 않습니다. 이 줄을 지우세요.\n"
@@ -32,7 +32,7 @@ def test_a_finding_is_one_line_with_its_place(tmp_path: Path) -> None:
 
 def test_findings_as_records(tmp_path: Path) -> None:
     lexicon = write_rows(tmp_path / "lexicon.jsonl", [{"term": "담", "topic": "소재"}])
-    done = turnjudge("lexicon", "lint", lexicon, "--format", "jsonl")
+    done = typed("lexicon", "lint", lexicon, "--format", "jsonl")
     [row] = map(json.loads, done.out.splitlines())
     assert {key: row[key] for key in ("file", "line", "code", "weight")} == {
         "file": str(lexicon),
@@ -46,11 +46,11 @@ def test_findings_as_records(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("strict", "code"), [((), 0), (("--strict",), 1)])
 def test_what_deserves_a_look_fails_only_when_asked(tmp_path: Path, strict: tuple[str, ...], code: int) -> None:
     lexicon = write_rows(tmp_path / "lexicon.jsonl", [{"term": "담", "topic": "소재"}])
-    assert turnjudge("lexicon", "lint", lexicon, *strict).code == code
+    assert typed("lexicon", "lint", lexicon, *strict).code == code
 
 
 def test_nothing_found(tmp_path: Path) -> None:
-    done = turnjudge("lexicon", "lint", write_rows(tmp_path / "lexicon.jsonl", [TERM]))
+    done = typed("lexicon", "lint", write_rows(tmp_path / "lexicon.jsonl", [TERM]))
     assert (done.code, done.out, done.err) == (0, b"", "1줄을 읽었습니다: 걸리는 데가 없습니다.\n")
 
 
@@ -60,7 +60,7 @@ def test_stdin(tmp_path: Path) -> None:
 
 
 def test_cards_without_a_lexicon_say_what_was_not_asked(tmp_path: Path) -> None:
-    done = turnjudge("cards", "lint", write_rows(tmp_path / "cards.jsonl", [CARD]))
+    done = typed("cards", "lint", write_rows(tmp_path / "cards.jsonl", [CARD]))
     assert (done.code, done.out) == (0, b"")
     assert done.err.splitlines() == [
         "1줄을 읽었습니다: 걸리는 데가 없습니다.",
@@ -72,17 +72,17 @@ def test_cards_with_a_lexicon(tmp_path: Path) -> None:
     cards = write_rows(tmp_path / "cards.jsonl", [CARD])
     good = write_rows(tmp_path / "good.jsonl", [TERM])
     bad = write_rows(tmp_path / "bad.jsonl", [TERM | {"topic": "도박판"}])
-    assert turnjudge("cards", "lint", cards, "--lexicon", good).code == 0
-    done = turnjudge("cards", "lint", cards, "--lexicon", bad)
+    assert typed("cards", "lint", cards, "--lexicon", good).code == 0
+    done = typed("cards", "lint", cards, "--lexicon", bad)
     assert done.code == 1
     assert "고칠 것(forbidden_without_rows)" in done.out.decode()
     assert "사전의 「도박판」과 같은 소재면 똑같이 적으세요." in done.out.decode()
 
 
 def test_the_sample_needs_no_mending() -> None:
-    done = turnjudge("cards", "lint", SAMPLE / "cards.jsonl", "--lexicon", SAMPLE / "lexicon.jsonl")
+    done = typed("cards", "lint", SAMPLE / "cards.jsonl", "--lexicon", SAMPLE / "lexicon.jsonl")
     assert (done.code, "고칠 것(" in done.out.decode()) == (0, False)
-    assert turnjudge("lexicon", "lint", SAMPLE / "lexicon.jsonl").code == 0
+    assert typed("lexicon", "lint", SAMPLE / "lexicon.jsonl").code == 0
 
 
 WRONG = {
@@ -105,7 +105,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG)
 def test_what_an_operator_can_mend_is_said_in_a_line(arguments: tuple[str, ...], message: str) -> None:
-    done = turnjudge(*arguments)
+    done = typed(*arguments)
     assert done.code == 2
     assert any(line.startswith(message) for line in done.err.splitlines())
     assert "Traceback" not in done.err
@@ -113,7 +113,7 @@ def test_what_an_operator_can_mend_is_said_in_a_line(arguments: tuple[str, ...],
 
 def test_rows_that_a_try_cannot_read_are_named(tmp_path: Path) -> None:
     lexicon = write_rows(tmp_path / "lexicon.jsonl", [TERM, TERM])
-    done = turnjudge("lexicon", "try", lexicon, "--out", tmp_path / "out.jsonl")
+    done = typed("lexicon", "try", lexicon, "--out", tmp_path / "out.jsonl")
     assert done.code == 1
     assert f"{lexicon}:2: schema_invalid: term, topic: expected once in a file, first on line 1" in done.err
     assert "turnjudge lexicon lint로 까닭을 보세요." in done.err
@@ -124,6 +124,6 @@ def test_words_of_a_profile_file_count(tmp_path: Path) -> None:
     text, words = tmp_path / "chat.txt", tmp_path / "words.toml"
     text.write_text("수채물감을 샀어\n", encoding="utf-8")
     words.write_text('[common_nouns]\nadd = ["수채"]\n', encoding="utf-8")
-    plain = turnjudge("lexicon", "try", lexicon, "--on", text, "--format", "jsonl")
-    changed = turnjudge("lexicon", "try", lexicon, "--on", text, "--format", "jsonl", "--profile-file", words)
+    plain = typed("lexicon", "try", lexicon, "--on", text, "--format", "jsonl")
+    changed = typed("lexicon", "try", lexicon, "--on", text, "--format", "jsonl", "--profile-file", words)
     assert [json.loads(done.out)["lines"]["now"] for done in (plain, changed)] == [0, 1]

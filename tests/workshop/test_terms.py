@@ -38,6 +38,7 @@ CASES: dict[str, tuple[tuple[Row | str, ...], list[tuple[int, str, Weight]]]] = 
     "number for a term": ((row(3),), [(1, "shape", FIX)]),
     "one position missing": ((row("카지노", position=1), row("막걸리")), [(2, "shape", FIX)]),
     "position as text": ((row("카지노", position="1"),), [(1, "shape", FIX)]),
+    "position too wide": ((row("카지노", position=2**63), row("막걸리", position=-(2**63))), [(1, "shape", FIX)]),
     "unknown mode": ((row("카지노", mode="part"),), [(1, "shape", FIX)]),
     "except as text": ((row("카지노", **{"except": "카지노역"}),), [(1, "shape", FIX)]),
     "twice": ((row("카지노"), row("카지노")), [(2, "duplicate", FIX)]),

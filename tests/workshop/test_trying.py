@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from files.commands import read_rows, turnjudge, write_rows
+from files.commands import read_rows, typed, write_rows
 from schemas.lexicon import Entry
 from service.decode import Caps
 from service.errors import OperatorError
@@ -21,14 +21,14 @@ TRY = ("lexicon", "try", GOLDEN / "lexicon.csv", "--on", GOLDEN / "chat.txt")
 
 
 def test_the_report_is_the_golden_one() -> None:
-    done = turnjudge(*TRY)
+    done = typed(*TRY)
     assert done.out.decode().replace(str(GOLDEN), "") == (GOLDEN / "report.txt").read_text(encoding="utf-8")
     assert done.code == 0
 
 
 @pytest.mark.parametrize("name", ["proposed.csv", "proposed.jsonl"])
 def test_the_proposed_lexicon_is_the_golden_one(tmp_path: Path, name: str) -> None:
-    done = turnjudge(*TRY, "--out", tmp_path / name)
+    done = typed(*TRY, "--out", tmp_path / name)
     assert (tmp_path / name).read_bytes() == (GOLDEN / name).read_bytes()
     assert (done.code, done.err) == (0, "")
 
@@ -53,7 +53,7 @@ def test_a_proposal_tried_again_proposes_nothing_more() -> None:
 
 
 def test_records_count_as_the_report_does() -> None:
-    rows = [json.loads(line) for line in turnjudge(*TRY, "--format", "jsonl").out.splitlines()]
+    rows = [json.loads(line) for line in typed(*TRY, "--format", "jsonl").out.splitlines()]
     by_term = {row["term"]: row for row in rows}
     assert by_term["술"]["lines"] == {"letters": 3, "now": 1, "review": 0}
     assert by_term["술"]["left"] == {"(줄 처음)": 2, "미-": 1}
@@ -69,7 +69,7 @@ def test_hits_that_only_the_profile_sees_are_reported() -> None:
 
 def test_what_ships_is_tried_without_a_text(tmp_path: Path) -> None:
     lexicon = write_rows(tmp_path / "lexicon.jsonl", [{"term": "술", "topic": "음주"}])
-    done = turnjudge("lexicon", "try", lexicon)
+    done = typed("lexicon", "try", lexicon)
     assert done.code == 0
     assert "일상 대화 524줄에서 낱말 1개 가운데 1개가 나왔습니다." in done.out.decode()
     assert done.err == "제안을 사전 파일로 받으려면 --out 파일을 주세요(.csv면 표로 적습니다).\n"
@@ -77,13 +77,13 @@ def test_what_ships_is_tried_without_a_text(tmp_path: Path) -> None:
 
 def test_a_topic_is_named_as_meant_anywhere(tmp_path: Path) -> None:
     lexicon = write_rows(tmp_path / "lexicon.jsonl", [{"term": "카지노", "topic": "도박"}])
-    turnjudge("lexicon", "try", lexicon, "--anywhere", "도박", "--out", tmp_path / "out.jsonl")
+    typed("lexicon", "try", lexicon, "--anywhere", "도박", "--out", tmp_path / "out.jsonl")
     [row] = read_rows(tmp_path / "out.jsonl")
     assert row["mode"] == "any"
 
 
 def test_a_creators_sheet_stays_one(tmp_path: Path) -> None:
-    turnjudge(*TRY, "--out", tmp_path / "out.csv")
+    typed(*TRY, "--out", tmp_path / "out.csv")
     raw = (tmp_path / "out.csv").read_bytes()
     assert raw.startswith(b"\xef\xbb\xbf")  # without it a spreadsheet shows other characters
     rows: list[dict[str, Any]] = list(csv.DictReader(raw.decode("utf-8-sig").splitlines()))

@@ -6,7 +6,7 @@ the letter, and holds the order of the steps.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from rules.oracle.flow import Answer, Failure, Question
 from service.llm.asking import Ask, Failed
 from service.llm.client import Client, opened
 from service.llm.settings import LlmSettings
+from service.llm.together import pool
 
 NAME: Final = "flow_step"
 MOST_REASON: Final = 500
@@ -55,11 +56,11 @@ _SAYS_FAIL: Final = re.compile(r"(?<![A-Za-z])FAIL(?:ED)?(?![A-Za-z])|[\"']pass[
 class ModelJudge:
     """Asks a client for `votes` opinions of every step, all at the same time."""
 
-    def __init__(self, client: Client, votes: int, pool: Executor) -> None:
-        """Take the client, and a pool whose threads do nothing but wait for it."""
+    def __init__(self, client: Client, votes: int, threads: Executor) -> None:
+        """Take the client, and threads that do nothing but wait for it."""
         self.client: Final = client
         self._votes = votes
-        self._pool = pool
+        self._threads = threads
 
     def ask(self, question: Question) -> Sequence[Answer | Failure]:
         """Return as many opinions as there are votes; whatever is no answer is a `Failure`.
@@ -72,7 +73,7 @@ class ModelJudge:
         asks = [Ask(NAME, SYSTEM, prompt, SCHEMA, sample) for sample in range(first, first + self._votes)]
         if len(asks) == 1:
             return (self._opinion(asks[0]),)
-        return tuple(self._pool.map(self._opinion, asks))
+        return tuple(self._threads.map(self._opinion, asks))
 
     def _opinion(self, ask: Ask) -> Answer | Failure:
         answered = self.client.ask(ask)
@@ -83,13 +84,13 @@ class ModelJudge:
 
 @contextmanager
 def asking_model(settings: LlmSettings, votes: int) -> Iterator[ModelJudge]:
-    """Open a judge that asks the model of the settings; its client is closed first, so that nothing waits for it.
+    """Open a judge that asks the model of the settings.
 
     Raises:
         OperatorError: a setting that only the start shows to be wrong, such as a file of the key that is not there.
     """
-    with ThreadPoolExecutor(settings.llm_concurrency, "flow-vote") as pool, opened(settings) as client:
-        yield ModelJudge(client, votes, pool)
+    with opened(settings) as client, pool(settings.llm_concurrency, "flow-vote") as threads:
+        yield ModelJudge(client, votes, threads)
 
 
 def prompt_of(question: Question) -> str:

@@ -1,6 +1,6 @@
 """Read datasets, outputs and answers, JSON Lines all; whatever is wrong is known before anything is judged."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
@@ -21,8 +21,6 @@ BY_MODEL: Final = "model"
 
 T = TypeVar("T")
 Row = dict[str, Any]
-# Hands rows through and shows how far they are; the first argument says what is being done.
-Track = Callable[[str, Iterator[T]], Iterator[T]]
 
 
 class Bad(NamedTuple):

@@ -6,12 +6,11 @@ from typing import Final, NamedTuple
 
 from rules.oracle.case import NO_JUDGE, Asking, CaseResult
 from rules.oracle.flow import INVENTED_QUOTE, NO_QUOTE, StepResult
-from schemas import outcome
 from service.evaluate.oracle.baseline import Change, Comparison
 from service.evaluate.oracle.reading import Case
 from service.evaluate.oracle.running import Inputs
 from service.evaluate.oracle.showing import data_of, message_of, tables_of, texts_of
-from service.evaluate.report import value as report
+from service.evaluate.report import value
 from service.evaluate.report.value import Column, Estimate, Facet, Fact, Figure, Gate, Kind, Notice, Report, Table, Word
 from service.llm.asking import Spent, Trouble
 
@@ -88,25 +87,25 @@ class Run(NamedTuple):
 def report_of(run: Run) -> Report:
     """Build the report of a run; its result is ERROR where a case is, else what the gate says."""
     gate = _gate(run)
-    errors = sum(result.word is outcome.Word.ERROR for result in run.results)
+    cases = tuple(_case(run, case, result) for case, result in zip(run.inputs.cases, run.results, strict=True))
     facets = (Facet("retest", "재시험"), *((Facet("change", "기준선 대비"),) if run.comparison else ()))
     return Report(
         command="oracle",
         title="평가 기준 오라클",
-        word=Word.ERROR if errors else gate.word,
+        word=value.result((gate,), cases),
         case_title="케이스",
         facets=facets,
         gates=(gate,),
         figures=tuple(_figures(run)),
         notices=tuple(_notices(run)),
         tables=(*(_lost(run) if run.spent else ()), *(_changes(run.comparison) if run.comparison else ())),
-        cases=tuple(_case(run, case, result) for case, result in zip(run.inputs.cases, run.results, strict=True)),
+        cases=cases,
         settings=run.settings,
     )
 
 
 def _gate(run: Run) -> Gate:
-    failing = sum(result.word is outcome.Word.FAIL for result in run.results)
+    failing = sum(result.word is Word.FAIL for result in run.results)
     if run.only_regressions and run.comparison:
         newly = run.comparison.count(Change.NEWLY_FAILING)
         message = f"기준선 이후 새로 실패한 케이스 {newly:,}개 (계속 실패 {failing - newly:,}개는 넘어감)"
@@ -116,20 +115,17 @@ def _gate(run: Run) -> Gate:
 
 def _figures(run: Run) -> Iterator[Figure]:
     counts = Counter(result.word for result in run.results)
-    total, passed = len(run.results), counts[outcome.Word.PASS]
-    share = Estimate(passed / total if total else None, hits=passed, of=total)
-    yield Figure("pass_share", "통과", share, Kind.SHARE)
-    yield Figure("failed", "실패", counts[outcome.Word.FAIL], Kind.COUNT)
-    yield Figure("errors", "판정하지 못함", counts[outcome.Word.ERROR], Kind.COUNT)
+    total, passed = len(run.results), counts[Word.PASS]
+    yield Figure("pass_share", "통과", _share(passed, total), Kind.SHARE)
+    yield Figure("failed", "실패", counts[Word.FAIL], Kind.COUNT)
+    yield Figure("errors", "판정하지 못함", counts[Word.ERROR], Kind.COUNT)
     retested = sum(result.has_passed_on_retest for result in run.results)
     counted = "통과로 셈" if run.asking.accepts_retest else "실패로 셈"
     yield Figure("passed_on_retest", RETESTED, retested, Kind.COUNT, counted)
     votes = [step.votes for step in run.steps if step.votes.valid]
     if any(each.asked > 1 for each in votes):
         split = sum(each.are_split for each in votes)
-        yield Figure(
-            "split_votes", "표가 갈린 단계", Estimate(split / len(votes), hits=split, of=len(votes)), Kind.SHARE
-        )
+        yield Figure("split_votes", "표가 갈린 단계", _share(split, len(votes)), Kind.SHARE)
     if run.spent:
         yield from _spending(run, run.spent)
 
@@ -138,12 +134,16 @@ def _spending(run: Run, spent: Spent) -> Iterator[Figure]:
     asked = sum(step.votes.asked for step in run.steps)
     lost = sum(len(step.lost) for step in run.steps)
     yield Figure("steps_asked", "모델에 물은 단계", len(run.steps), Kind.COUNT)
-    share = Estimate(lost / asked if asked else None, hits=lost, of=asked)
-    yield Figure("lost_answers", "표가 되지 못한 답", share, Kind.SHARE)
+    yield Figure("lost_answers", "표가 되지 못한 답", _share(lost, asked), Kind.SHARE)
     yield Figure("llm_calls", "모델 호출", spent.calls, Kind.COUNT, f"저장된 답을 쓴 것 {spent.cached:,}번")
     yield Figure("llm_prompt_tokens", "물음의 토큰", spent.prompt_tokens, Kind.COUNT)
     yield Figure("llm_completion_tokens", "답의 토큰", spent.completion_tokens, Kind.COUNT)
     yield Figure("llm_money", "비용", spent.money, Kind.NUMBER, "설정한 단가로 계산, 단가가 없으면 0")
+
+
+def _share(hits: int, of: int) -> Estimate:
+    """Return a share without an interval: these are all cases there are, and none was drawn."""
+    return Estimate(hits / of if of else None, hits=hits, of=of)
 
 
 def _lost(run: Run) -> Iterator[Table]:
@@ -204,28 +204,28 @@ def _changes(comparison: Comparison) -> Iterator[Table]:
         yield Table(change.value, CHANGES[change], columns, rows, folded=True)
 
 
-def _case(run: Run, case: Case, result: CaseResult) -> report.Case:
+def _case(run: Run, case: Case, result: CaseResult) -> value.Case:
     retest = RETESTED if result.has_passed_on_retest else "재시험" if len(result.attempts) > 1 else _NO_RETEST
     change = run.comparison.changes[case.case_id] if run.comparison else None
     data = {**data_of(result), "criteria_sha256": case.digest}
-    return report.Case(
+    return value.Case(
         id=case.case_id,
-        word=Word(result.word.value),
+        word=result.word,
         group=_group(result),
         message=message_of(result),
         facets=(retest, *((CHANGES[change],) if change else ())),
         facts=(Fact("attempts", "시도", len(result.attempts), Kind.COUNT),),
         texts=texts_of(result),
         tables=tables_of(result, asked_model=run.spent is not None),
-        place=report.Place(run.dataset, case.line),
+        place=value.Place(run.dataset, case.line),
         data=data | ({"change": change.value} if change else {}),
     )
 
 
 def _group(result: CaseResult) -> str:
-    if result.word is outcome.Word.PASS:
+    if result.word is Word.PASS:
         return RETESTED if result.has_passed_on_retest else KEPT
-    if result.word is outcome.Word.ERROR:
+    if result.word is Word.ERROR:
         return NOT_JUDGED
     # What failed first: a retest that passed does not undo it.
     first = result.attempts[0] if result.has_passed_on_retest else result.attempts[-1]

@@ -1,15 +1,14 @@
 """Run a dataset: every case against its outputs, in the dataset's order."""
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from rules.oracle.case import Asking, CaseResult, Output, examine
 from rules.oracle.flow import FlowJudge
 from service.errors import OperatorError
 from service.evaluate.oracle.answers import ScriptedJudge
-from service.evaluate.oracle.reading import Bad, Case, Track, read_answers, read_dataset, read_outputs
+from service.evaluate.oracle.reading import Bad, Case, read_answers, read_dataset, read_outputs
+from service.llm.together import in_order, pool
 
 # Cases that wait to be shown while a slow one before them is still being judged, for each that is under way.
 _AHEAD: Final = 4
@@ -53,26 +52,16 @@ def read_inputs(dataset: str, outputs: str, answers: str | None) -> Inputs:
     return Inputs(cases.rows, by_case.rows, ScriptedJudge(script.rows) if script else None)
 
 
-def run(inputs: Inputs, asking: Asking, track: Track[Case], at_once: int = 1) -> Iterator[CaseResult]:
+def run(inputs: Inputs, asking: Asking, at_once: int = 1) -> Iterator[CaseResult]:
     """Yield how each case came out, in the dataset's order; `at_once` cases are under way, for a judge that waits."""
 
     def look(case: Case) -> CaseResult:
         return examine(case.case_id, case.criteria, inputs.outputs.get(case.case_id, ()), asking)
 
-    cases = track("judging", iter(inputs.cases))
-    return map(look, cases) if at_once == 1 else _run_together(cases, look, at_once)
+    return map(look, inputs.cases) if at_once == 1 else _run_together(inputs.cases, look, at_once)
 
 
-def _run_together(cases: Iterator[Case], look: Callable[[Case], CaseResult], at_once: int) -> Iterator[CaseResult]:
-    pool = ThreadPoolExecutor(at_once, "flow-case")
-    waiting: deque[Future[CaseResult]] = deque()
-    try:
-        for case in cases:
-            waiting.append(pool.submit(look, case))
-            if len(waiting) > at_once * _AHEAD:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        # An interrupted run must not wait for answers that nobody reads any more.
-        pool.shutdown(wait=False, cancel_futures=True)
+def _run_together(cases: Sequence[Case], look: Callable[[Case], CaseResult], at_once: int) -> Iterator[CaseResult]:
+    # An interrupted run must not wait for answers that nobody reads any more.
+    with pool(at_once, "flow-case") as threads:
+        yield from in_order((threads.submit(look, case) for case in cases), at_once * _AHEAD)

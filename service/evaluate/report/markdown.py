@@ -61,19 +61,14 @@ def _row(cells: list[str]) -> str:
 
 
 def _cases(report: Report) -> Iterator[str]:
-    left = MOST_CASES
-    hidden = 0
-    for group, looked_at in report.listed():
-        taken = looked_at[:left]
-        left -= len(taken)
-        hidden += len(looked_at) - len(taken)
-        if taken:
-            yield from ("", f"## {inert(group)} · {len(looked_at):,}", "")
-            yield _row([report.case_title, "결과", "내용"])
-            yield "|---|---|---|"
-            yield from map(_case, taken)
-    if hidden:
-        yield from ("", f"그 밖에 {hidden:,}건은 다른 형식의 보고서에 있습니다.")
+    groups, beyond = report.listed(MOST_CASES)
+    for group, count, cases in groups:
+        yield from ("", f"## {inert(group)} · {count:,}", "")
+        yield _row([report.case_title, "결과", "내용"])
+        yield "|---|---|---|"
+        yield from map(_case, cases)
+    if beyond:
+        yield from ("", f"그 밖에 {beyond:,}건은 다른 형식의 보고서에 있습니다.")
 
 
 def _case(case: Case) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from service.evaluate.report.value import Case, Cell, Estimate, Kind, Word
+from service.evaluate.report.value import Case, Cell, Estimate, Kind
 
 NOTHING: Final = "—"
 _MOST_SHOWN: Final = 300
@@ -13,8 +13,6 @@ _SMALLEST_P: Final = 0.001
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 # Marks that turn the direction of the text after them around.
 _DIRECTIONS: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
-
-STYLES: Final = {Word.PASS: "green", Word.FAIL: "red", Word.ERROR: "magenta", Word.SKIPPED: "yellow"}
 
 
 def shown(value: Cell, kind: Kind) -> str:

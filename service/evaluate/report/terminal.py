@@ -10,12 +10,13 @@ from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text as Line
 
-from service.evaluate.report.showing import STYLES, details, one_line, shown
+from service.evaluate.report.showing import details, one_line, shown
 from service.evaluate.report.value import Case, Kind, Report, Table, Word
 
 MOST_FOLDED_ROWS: Final = 10
 MOST_CASES: Final = 50
 PIPE_WIDTH: Final = 120
+_STYLES: Final = {Word.PASS: "green", Word.FAIL: "red", Word.ERROR: "magenta", Word.SKIPPED: "yellow"}
 _INDENT: Final = (0, 0, 0, 8)
 
 
@@ -57,11 +58,11 @@ def _parts(report: Report) -> Iterator[RenderableType]:
 
 def _counted(counts: list[tuple[Word, int]]) -> Iterator[tuple[str, str]]:
     for word, count in counts:
-        yield f"{word} {count:,}  ", STYLES[word] if count else "dim"
+        yield f"{word} {count:,}  ", _STYLES[word] if count else "dim"
 
 
 def _bold(word: Word) -> str:
-    return f"bold {STYLES[word]}"
+    return f"bold {_STYLES[word]}"
 
 
 def _figures(report: Report) -> RenderableType:
@@ -101,23 +102,18 @@ def _table(table: Table) -> Iterator[RenderableType]:
 
 
 def _cases(report: Report) -> Iterator[RenderableType]:
-    left = MOST_CASES
-    hidden = 0
-    for group, looked_at in report.listed():
-        taken = looked_at[:left]
-        left -= len(taken)
-        hidden += len(looked_at) - len(taken)
-        if taken:
-            yield Line.assemble("\n", (one_line(group), "bold"), f" · {len(looked_at):,}")
-            yield Group(*(line for case in taken for line in _case(case)))
-    if hidden:
-        yield Line(f"\n그 밖에 {hidden:,}건은 다른 형식(--format json, html 등)에 있습니다.", style="dim")
+    groups, beyond = report.listed(MOST_CASES)
+    for group, count, cases in groups:
+        yield Line.assemble("\n", (one_line(group), "bold"), f" · {count:,}")
+        yield Group(*(line for case in cases for line in _case(case)))
+    if beyond:
+        yield Line(f"\n그 밖에 {beyond:,}건은 다른 형식(--format json, html 등)에 있습니다.", style="dim")
 
 
 def _case(case: Case) -> Iterator[RenderableType]:
     place = f"{case.place.file}:{case.place.line}" if case.place else ""
     yield Line.assemble(
-        (f"{case.word:8}", STYLES[case.word]), (one_line(case.id), "bold"), "  ", (one_line(place), "dim")
+        (f"{case.word:8}", _STYLES[case.word]), (one_line(case.id), "bold"), "  ", (one_line(place), "dim")
     )
     yield Padding(Line(one_line(case.message)), _INDENT)
     for line in details(case):

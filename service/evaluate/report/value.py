@@ -4,19 +4,13 @@ Every command that reports builds one `Report`; terminal, JSON, CSV, Markdown, H
 from nothing else. Titles and texts are Korean, keys English; the four result words are the same everywhere.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from schemas.outcome import Word as Word
 
 EXIT_CODES: Final = {Word.PASS: 0, Word.SKIPPED: 0, Word.FAIL: 1, Word.ERROR: 3}
-
-
-def worst(words: Iterable[Word]) -> Word:
-    """Return ERROR where there is one, else FAIL, else PASS; SKIPPED where there is nothing else."""
-    found = set(words)
-    return next((word for word in (Word.ERROR, Word.FAIL, Word.PASS) if word in found), Word.SKIPPED)
 
 
 class Kind(StrEnum):
@@ -151,6 +145,13 @@ class Facet(NamedTuple):
     title: str
 
 
+class Listed(NamedTuple):
+    """Cases for a form that lists some: by group its name, how many it has and the first; `beyond` are not listed."""
+
+    groups: list[tuple[str, int, list[Case]]]
+    beyond: int
+
+
 class Report(NamedTuple):
     """All that a run found.
 
@@ -182,13 +183,17 @@ class Report(NamedTuple):
         """Return how many cases have a result."""
         return sum(case.word is word for case in self.cases)
 
-    def listed(self) -> list[tuple[str, list[Case]]]:
-        """Return by group the cases that are worth listing; groups without one are left out."""
-        groups = (
-            (name, [case for case in cases if self.lists_passed or case.word is not Word.PASS])
-            for name, cases in self.groups().items()
-        )
-        return [(name, cases) for name, cases in groups if cases]
+    def listed(self, most: int) -> Listed:
+        """Return the first cases that are worth listing, up to so many."""
+        groups = []
+        left, beyond = most, 0
+        for name, cases in self.groups().items():
+            found = [case for case in cases if self.lists_passed or case.word is not Word.PASS]
+            if found and left:
+                groups.append((name, len(found), found[:left]))
+            beyond += max(0, len(found) - left)
+            left = max(0, left - len(found))
+        return Listed(groups, beyond)
 
     def groups(self) -> dict[str, list[Case]]:
         """Return the cases by group, groups in the order of their first case."""
@@ -196,3 +201,11 @@ class Report(NamedTuple):
         for case in self.cases:
             groups.setdefault(case.group, []).append(case)
         return groups
+
+
+def result(gates: Sequence[Gate], cases: Sequence[Case], *, is_empty: bool = False) -> Word:
+    """Return a run's result: ERROR where a gate or a case is, or nothing was compared; else what the gates say."""
+    words = {gate.word for gate in gates}
+    if is_empty or Word.ERROR in words or any(case.word is Word.ERROR for case in cases):
+        return Word.ERROR
+    return Word.FAIL if Word.FAIL in words else Word.PASS

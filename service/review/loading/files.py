@@ -75,7 +75,7 @@ class Reading:
         say = self._said(file)
         with _named(file):
             found = read_cards(str(plain(file.path, say)), self._caps, say)
-        return tuple(found.records), tuple(each._replace(file=file.name) for each in found.refused)
+        return found.records, tuple(each._replace(file=file.name) for each in found.refused)
 
     def lexicon(self) -> tuple[tuple[Entry, ...] | None, tuple[Refused, ...]]:
         """Read the lexicon; None where none was uploaded."""
@@ -85,7 +85,7 @@ class Reading:
         say = self._said(file)
         with _named(file):
             found = read_lexicon(str(plain(file.path, say)), self._caps, say)
-        return tuple(found.records), tuple(each._replace(file=file.name) for each in found.refused)
+        return found.records, tuple(each._replace(file=file.name) for each in found.refused)
 
     def _said(self, file: File) -> Callable[[str], None]:
         def say(message: str) -> None:

@@ -11,20 +11,20 @@ from rules.lexicon import in_order
 from schemas.canary import CANARY_CHARACTER
 from schemas.card import Card
 from schemas.lexicon import Entry
-from schemas.nfc import nfc
 from schemas.refusal import Reason, Refusal
 from schemas.spike import SpikeRecord
 from schemas.summary import SummaryRecord
 from schemas.turn import Turn
 from schemas.validate import SPIKE, TURN_SUMMARY, VERDICT, RecordSchema
-from service.decode import Caps, Malformed, decode_card, decode_entry, decode_turn, parse
+from schemas.verdict import IDENTITY_KEYS
+from service.decode import Caps, decode_card, decode_entry, decode_turn, mapping
+from service.digest import digest, hashed
 from service.profiles import KNOWN
-from service.review.store.batch import CardChange, Judged, Letter, LexiconChange, RefusedTurn, hashed
-from service.snapshot import digest
+from service.records import entry_pair, pair_of
+from service.review.store.batch import CardChange, Judged, Letter, LexiconChange, RefusedTurn
 
 _MOST: Final = 2**63 - 1
 _REASONS: Final = frozenset(Reason)
-_IDENTITY: Final = ("turn_id", "session_id", "character_id", "model_id")
 # A cell of an earlier turn is cited before that of this turn; the id of one is never this turn's.
 _QUOTED: Final = {"user_message": str, "reply_text": str, "first_person": str, "user_asked_recall": bool}
 _LONGEST_ID: Final = 200
@@ -53,7 +53,7 @@ def verdict_of(record: Any, turn_value: bytes | None, caps: Caps) -> Judged | No
         return None
     headers = headers_of(record)
     found = None if turn_value is None else decode_turn(turn_value, caps)
-    is_its_turn = isinstance(found, Turn) and all(getattr(found, name) == row[name] for name in _IDENTITY)
+    is_its_turn = isinstance(found, Turn) and all(getattr(found, name) == row[name] for name in IDENTITY_KEYS)
     turn = found if isinstance(found, Turn) and is_its_turn else _quoted(row)
     position = _number(headers.get("offset"))
     judged_ms = _number(headers.get("judged_at"))
@@ -75,18 +75,15 @@ def verdict_of(record: Any, turn_value: bytes | None, caps: Caps) -> Judged | No
 def _quoted(row: Mapping[str, Any]) -> Turn:
     cells = {cell["field"]: cell["value"] for cell in row["evidence"] if cell["source"] == "chat_turn"}
     fits: dict[str, Any] = {name: value for name, value in cells.items() if isinstance(value, _QUOTED.get(name, ()))}
-    return Turn(**{name: row[name] for name in _IDENTITY}, **fits)
+    return Turn(**{name: row[name] for name in IDENTITY_KEYS}, **fits)
 
 
 def is_canary(record: Any) -> bool:
     """Tell whether a verdict or a dead letter is the canary's, which the page leaves out."""
     if record.value is None or _CANARY not in record.value:
         return False
-    try:
-        row = parse(record.value)
-    except Malformed:
-        return False
-    return isinstance(row, dict) and row.get("character_id") == CANARY_CHARACTER
+    row = mapping(record.value)
+    return row is not None and row.get("character_id") == CANARY_CHARACTER
 
 
 def letter_of(record: Any, caps: Caps) -> RefusedTurn | Letter | None:
@@ -153,7 +150,7 @@ class Terms:
         """Take a row, or its removal; one that cannot be used takes what its key held with it."""
         found = None if record.value is None else decode_entry(record.value, self._caps)
         key = record.key or b""
-        if isinstance(found, Entry) and _pair(record.key) == [nfc(found.term), nfc(found.topic)]:
+        if isinstance(found, Entry) and entry_pair(record.key) == pair_of(found):
             self._entries[key] = found
         else:
             self._entries.pop(key, None)
@@ -169,24 +166,14 @@ class Terms:
         return LexiconChange(entries, digest(entries), changed_ms)
 
 
-def _pair(key: bytes | None) -> Any:
-    try:
-        return parse(key or b"")
-    except Malformed:
-        return None
-
-
 def _id(text: str) -> str:
     """Return a verdict_id as it came, or a hash of one that no worker of ours wrote and no index takes."""
     return text if len(text) <= _LONGEST_ID and "\x00" not in text else hashed("id", text)
 
 
 def _row(value: bytes | None, schema: RecordSchema) -> dict[str, Any] | None:
-    try:
-        row = None if value is None else parse(value)
-    except Malformed:
-        return None
-    return row if isinstance(row, dict) and schema.is_valid(row) else None
+    row = None if value is None else mapping(value)
+    return row if row is not None and schema.is_valid(row) else None
 
 
 def _number(text: str | None) -> int | None:

@@ -9,6 +9,8 @@ from typing import Final
 _HEADER_BYTES: Final = 64 * 1024
 _SIGNS: Final = {"\t": "tabs", ";": "semicolons"}
 _ENCODINGS: Final = ("utf-8-sig", "cp949")
+# The limit is the whole process's, so it may be anybody's; whoever reads the copy sets one of its own.
+_LONGEST_CELL: Final = 2**31 - 1
 
 
 def plain(path: Path, say: Callable[[str], None]) -> Path:
@@ -51,6 +53,7 @@ def _sign(head: bytes, encoding: str) -> str | None:
 
 
 def _copy(path: Path, copy: Path, encoding: str, sign: str) -> None:
+    csv.field_size_limit(_LONGEST_CELL)
     with (
         path.open(encoding=encoding, newline="") as source,
         copy.open("w", encoding="utf-8", newline="") as target,

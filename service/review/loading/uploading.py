@@ -18,21 +18,14 @@ from schemas.element import Namings
 from schemas.lexicon import Entry
 from schemas.refusal import Refusal
 from schemas.words import UserWords
-from service.decode import Caps, decode_card, decode_entry, decode_turn
+from service.decode import Caps, decode_card, decode_entry
+from service.digest import hashed
 from service.files.judging import WHOLE_FILE, earliest_namings
-from service.files.readers import RawRow, Refused
+from service.files.readers import RawRow, Refused, turn_of
 from service.profiles import KNOWN, AnyProfile
 from service.review.loading.files import Files, Reading
 from service.review.store import loads, reference
-from service.review.store.batch import (
-    Batch,
-    CardChange,
-    Judged,
-    Letter,
-    LexiconChange,
-    RefusedTurn,
-    hashed,
-)
+from service.review.store.batch import Batch, CardChange, Judged, Letter, LexiconChange, RefusedTurn
 from service.review.store.opening import reading, writing
 from service.review.store.writing import write
 from service.snapshot import Snapshot, snapshot
@@ -110,7 +103,7 @@ def preview(connection: Connection, files: Files, bench: Bench, progress: Progre
         against = _against(connection, read, bench)
         refused, without_card, turns = list(against.refused), Counter[str](), 0
         for done, (line, value) in enumerate(read.turns(), start=1):
-            turn = value if isinstance(value, Refusal) else decode_turn(value, bench.caps)
+            turn = turn_of(value, bench.caps)
             if isinstance(turn, Refusal):
                 refused.append(Refused(read.name, line, turn))
             else:

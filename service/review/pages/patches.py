@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from service.digest import digest
 from service.errors import OperatorError
 from service.review.pages import flipping
 from service.review.pages.access import Right
@@ -22,7 +23,6 @@ from service.review.patching.publishing import CardMoved, NothingToUndo, publish
 from service.review.store import publications
 from service.review.store.opening import reading
 from service.review.store.publications import Publication, PublicationBusy, PublicationState
-from service.snapshot import digest
 
 _FILE: Final = "card-patch.jsonl"
 

@@ -14,7 +14,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from schemas.verdict import VerdictWord
-from service.evaluate.report.value import Estimate
+from service.evaluate.report.showing import shown
+from service.evaluate.report.value import Estimate, Kind
 from service.evaluate.statistics import holm, mcnemar, share
 from service.review.pages.desk import Desk
 from service.review.pages.faces import FACES
@@ -195,7 +196,7 @@ def _models(connection: Connection, character: str | None) -> dict[str, Any] | N
     top = top_of([each.high or 0.0 for each in shares])
     tests = holm([mcnemar(*only) for only in found.only.values()])
     pairs = [
-        Pair(models[first], models[second], *only, "< 0.001" if p_value < 0.001 else f"{p_value:.3f}")
+        Pair(models[first], models[second], *only, shown(p_value, Kind.P_VALUE))
         for ((first, second), only), p_value in zip(found.only.items(), tests, strict=True)
     ]
     rows = [Model(name, each, whisker(each, top)) for name, each in zip(models, shares, strict=True)]

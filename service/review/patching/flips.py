@@ -13,9 +13,9 @@ from sqlalchemy import Connection
 from schemas.refusal import Refusal
 from service.decode import Caps
 from service.evaluate.changing import kind
-from service.evaluate.judging import Unread, judged_turns
+from service.evaluate.judging import judged_turns
 from service.files.judging import Order
-from service.files.readers import RawRow, TurnFile
+from service.files.readers import RawRow, Refused, TurnFile
 from service.review.store import turns as turns_of
 from service.snapshot import Snapshot
 
@@ -65,7 +65,7 @@ def flips(
     turns = other = 0
     of_page = TurnFile("page", lambda: iter(rows))
     for pair in judged_turns(of_page, sides, caps, Order.ID, _track):
-        if isinstance(pair, Unread) or pair[0].identity[2] not in characters:
+        if isinstance(pair, Refused) or pair[0].identity.character_id not in characters:
             continue
         before, after = pair
         turns += 1

@@ -1,8 +1,7 @@
 """What is written together: verdicts, refusals, summaries, cards, lexicons, spikes, and how far topics were read."""
 
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from schemas.card import Card
 from schemas.lexicon import Entry
@@ -10,8 +9,6 @@ from schemas.refusal import Reason
 from schemas.spike import SpikeRecord
 from schemas.summary import SummaryRecord
 from schemas.turn import Turn
-
-_ID_BYTES: Final = 16
 
 
 class Judged(NamedTuple):
@@ -79,12 +76,3 @@ class Batch(NamedTuple):
     lexicons: Sequence[LexiconChange] = ()
     spikes: Sequence[SpikeRecord] = ()
     positions: Mapping[tuple[str, int], int] = {}
-
-
-def hashed(*parts: str | bytes | int) -> str:
-    """Return an id for what has none: a hash of its parts, length-prefixed."""
-    whole = blake2b(digest_size=_ID_BYTES)
-    for part in parts:
-        value = part if isinstance(part, bytes) else str(part).encode()
-        whole.update(b"%d:%b" % (len(value), value))
-    return whole.hexdigest()

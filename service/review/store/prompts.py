@@ -13,8 +13,8 @@ from sqlalchemy import text as sql
 
 from schemas.turn import Turn
 from schemas.verdict import VerdictWord
+from service.digest import hashed
 from service.evaluate.prompts import BY_ID, prompt_of
-from service.review.store.batch import hashed
 from service.review.store.keeping import kept
 
 # Of several answers by one model the first in natural order of turn_id counts, as in `compare-models`.

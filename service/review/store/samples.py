@@ -14,9 +14,9 @@ import orjson
 from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, literal, or_, select, update
 
 from schemas.hedge import HedgeCode
+from service.digest import hashed
 from service.metrics import ReviewQueue
 from service.review.store import queries
-from service.review.store.batch import hashed
 from service.review.store.queries import Filters
 from service.review.store.tables import DECISIONS, LOADS, SAMPLE_ITEMS, SAMPLES, TURN_ROWS
 

@@ -14,6 +14,7 @@ from sqlalchemy import text as sql
 
 from schemas.summary import SummaryRecord
 from schemas.turn import Turn
+from service.digest import digest
 from service.records import card_record, entry_record
 from service.review.store.adding import add, one_of
 from service.review.store.batch import Batch, CardChange, Judged, Letter, LexiconChange, RefusedTurn
@@ -34,7 +35,6 @@ from service.review.store.tables import (
     TEXTS,
     TURN_ROWS,
 )
-from service.snapshot import digest
 
 _CHUNK: Final = 1_000
 _TEXTS: Final = """

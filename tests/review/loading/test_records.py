@@ -11,10 +11,11 @@ from review.store.desk import spike
 from rules.lexicon import in_order
 from rules.profile import SEED
 from schemas.refusal import Reason
+from service.digest import digest
 from service.records import card_record, entry_record
 from service.review.loading.records import Terms, card_of, letter_of, offset_of, spike_of, summary_of, verdict_of
 from service.review.store.batch import CardChange, Judged, Letter, RefusedTurn
-from service.snapshot import digest, snapshot
+from service.snapshot import snapshot
 from service.step import Accepted
 
 TURN = turn(reply_text="가요.", named_entities=None)

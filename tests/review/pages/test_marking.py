@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rules.hearing import Ear
 from rules.profile import SEED
-from rules.text import Ear
 from service.review.pages.marking import Kind, Mark, endings, message_marks, occurrences, pieces, reply_marks
 
 EAR = Ear(SEED)

@@ -144,8 +144,8 @@ def test_a_patch_is_previewed_and_handed_out(desk: TestClient, tmp_path: Path) -
     answered = desk.get("/review/cards/file")
     assert answered.headers["content-disposition"] == 'attachment; filename="card-patch.jsonl"'
     (tmp_path / "patch.jsonl").write_bytes(answered.content)
-    (read,) = read_cards(str(tmp_path / "patch.jsonl"), Caps()).rows
-    assert read.record.canon_entities == (*CARD["canon_entities"], "모래성")
+    (card,) = read_cards(str(tmp_path / "patch.jsonl"), Caps()).records
+    assert card.canon_entities == (*CARD["canon_entities"], "모래성")
     # Loading the file on the page is what the preview foretold.
     loaded(desk, turns=FILES["turns"], cards=("patch.jsonl", answered.content))
     assert "이미 카드에 있음: 모래성" in flattened(desk.get("/review/cards").text)

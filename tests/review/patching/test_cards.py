@@ -32,4 +32,4 @@ def test_a_patch_is_a_file_of_whole_cards(tmp_path: Path) -> None:
     file.write_bytes(lines(patch.after for patch in patches))
     loaded = read_cards(str(file), Caps())
     assert loaded.refused == ()
-    assert [read.record for read in loaded.rows] == [patch.after for patch in patches]
+    assert loaded.records == tuple(patch.after for patch in patches)

@@ -11,8 +11,9 @@ from schemas.refusal import Reason
 from schemas.spike import SpikeRecord
 from schemas.turn import Turn
 from schemas.verdict import VERDICT_KEYS, VerdictWord
+from service.digest import hashed
 from service.review.store import queries
-from service.review.store.batch import Batch, Judged, RefusedTurn, hashed
+from service.review.store.batch import Batch, Judged, RefusedTurn
 from service.review.store.opening import reading, writing
 from service.review.store.queries import Filters, Row
 from service.review.store.tables import TALLIES, TURN_ROWS

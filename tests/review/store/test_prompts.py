@@ -10,7 +10,7 @@ from schemas.refusal import Reason, Refusal
 from schemas.turn import Turn
 from schemas.verdict import VerdictWord
 from service.evaluate import prompts as command
-from service.evaluate.judging import Judged
+from service.evaluate.judging import Identity, Judged
 from service.review.store import loads, prompts
 from service.review.store.opening import reading, writing
 from service.review.store.prompts import Answered, Shared
@@ -118,7 +118,7 @@ def test_the_page_compares_as_the_command_does(rows: list[tuple[int, str, str | 
     turns = [turn(f"T-{n}", model_id=model, prompt_id=f"P-{p}") for n, (p, model, _) in enumerate(rows)]
     refusal = Refusal(Reason.UNKNOWN_CHARACTER, "x")
     given_rows = [
-        Judged(n, (of.turn_id, of.session_id, of.character_id, of.model_id), of, {"verdict": word} if word else refusal)
+        Judged(n, Identity(*of[:4]), of, {"verdict": word} if word else refusal)
         for n, (of, (_, _, word)) in enumerate(zip(turns, rows, strict=True))
     ]
     pairing = command.paired(given_rows, ())

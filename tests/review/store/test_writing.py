@@ -16,13 +16,13 @@ from schemas.lexicon import Entry
 from schemas.refusal import Reason
 from schemas.summary import SummaryRecord
 from schemas.verdict import VerdictWord
+from service.digest import digest
 from service.review.store import queries, reference
 from service.review.store.batch import Batch, CardChange, Letter, LexiconChange
 from service.review.store.opening import opened, reading, writing
 from service.review.store.settling import STEPS
 from service.review.store.tables import LETTERS, POSITIONS, TURN_ROWS
 from service.review.store.writing import Written, write
-from service.snapshot import digest
 
 ONE = judged(turn("T-1"), VerdictWord.KEPT)
 LATER = judged(turn("T-1"), VerdictWord.FORGOT, 2_000)

@@ -1,20 +1,21 @@
-"""Both sides of a change: turns judged twice, or held against an earlier file of verdicts. And cards exchanged."""
+"""Both sides of a change: what turns are judged by before and after it, or verdicts and those of an earlier run."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from rules.text import FIRST_SYLLABLE, LAST_SYLLABLE
+from rules.hangul import is_syllable
 from schemas.nfc import nfc
 from schemas.profile import Ending, ExtendedProfile, Says
 from service.decode import Caps
 from service.errors import OperatorError
-from service.evaluate.changing import Sides
-from service.evaluate.judging import Identity, Judged, Unread, read_verdicts
-from service.files.judging import Track
+from service.evaluate.judging import Identity, Judged
 from service.files.readers import Refused, read_cards, read_lexicon
 from service.profiles import AnyProfile, read_profiles
 from service.snapshot import Snapshot, snapshot
+
+# A turn before and after; None where that side does not have it.
+Sides = tuple[Judged | None, Judged | None]
 
 
 class Changes(NamedTuple):
@@ -75,7 +76,7 @@ def both_sides(cards: str, lexicon: str, profile: tuple[str, Path | None], chang
 def _with_endings(profile: AnyProfile, endings: Sequence[str]) -> AnyProfile:
     folded = tuple(dict.fromkeys(nfc(ending).strip() for ending in endings))
     for ending in folded:
-        if not ending or not all(FIRST_SYLLABLE <= syllable <= LAST_SYLLABLE for syllable in ending):
+        if not ending or not all(map(is_syllable, ending)):
             raise OperatorError("--add-ending: expected an ending in Hangul syllables, as in 습니까")
     if not folded:
         return profile
@@ -86,25 +87,11 @@ def _with_endings(profile: AnyProfile, endings: Sequence[str]) -> AnyProfile:
     return profile._replace(polite=polite)
 
 
-def earlier_verdicts(path: str, caps: Caps, track: Track) -> dict[Identity, Judged]:
-    """Read an earlier run's verdicts by identity; of several for one turn the last counts.
-
-    Raises:
-        OperatorError: the file is missing, or holds a line that is no verdict.
-    """
-    found: dict[Identity, Judged] = {}
-    for row in read_verdicts(path, caps, track):
-        if isinstance(row, Unread):
-            raise OperatorError(f"{row.refused}")
-        found[row.identity] = row
-    return found
-
-
-def against(earlier: Mapping[Identity, Judged], rows: Iterable[Judged | Unread]) -> Iterator[Sides | Unread]:
+def against(earlier: Mapping[Identity, Judged], rows: Iterable[Judged | Refused]) -> Iterator[Sides | Refused]:
     """Yield each turn with its earlier verdict, then the earlier ones that no turn met."""
     met: set[Identity] = set()
     for row in rows:
-        if isinstance(row, Unread):
+        if isinstance(row, Refused):
             yield row
         else:
             met.add(row.identity)
