@@ -79,7 +79,8 @@ def _listening(settings: PageSettings) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # a name may be none
+        why = error.strerror if isinstance(error, OSError) else "no host name"
         raise OperatorError(
-            line_of("page_host", f"an address and a port ({port}) that are free here ({error.strerror})")
+            line_of("page_host", f"an address and a port ({port}) that are free here ({why})")
         ) from None

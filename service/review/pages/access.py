@@ -26,7 +26,7 @@ _MOST_LOGINS: Final = 10_000
 
 
 class Role(StrEnum):
-    """What somebody may do: read; upload and review; everything, others' uploads and the access log included."""
+    """What somebody may do; see `RIGHTS`. An admin also undoes what others uploaded, and sees the access log."""
 
     READER = "reader"
     REVIEWER = "reviewer"

@@ -10,11 +10,11 @@ from schemas.hedge import HedgeCode
 from schemas.refusal import Reason
 from service.forget import Stays
 from service.review.notes import AUTOMATIC, BOUNDARY, MANUAL
-from service.review.pages.accesses import What
 from service.review.pages.jobs import State
 from service.review.pages.queues import QUEUES
 from service.review.pages.sheets import Sheet
 from service.review.pages.standing import Following
+from service.review.store.accesses import What
 from service.review.store.decisions import ANSWERS
 from service.review.store.forgetting import REMOVED
 from service.review.store.publications import PublicationState
