@@ -156,7 +156,7 @@ def _review(client: httpx.Client, texts: Sequence[str]) -> None:
     for queue in ("forbidden_topics", "off_canon_names", "mixed_speech"):
         drawn = client.post("/review/draw", data={"queue": queue, "size": "200", "seed": "7", "reviewers": "1"})
         assert drawn.status_code == 200, drawn.text
-    client.post("/review/draw", data={"queue": "forbidden_topics", "size": "1", "seed": "8", "reviewers": "2"})
+    client.post("/review/draw", data={"queue": "forbidden_topics", "size": "3", "seed": "8", "reviewers": "2"})
     client.post("/review/close", data={"sample": str(CLOSED)})
     for number, text in enumerate(texts or ("이 캐릭터는 날씨를 말하면 안 됩니다.",), start=1):
         answered = {"sample": str(FORBIDDEN), "number": str(number), "answer": ("yes", "no", "unsure")[number % 3]}

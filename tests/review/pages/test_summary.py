@@ -122,7 +122,7 @@ def test_models_are_compared_on_shared_prompts(tmp_path: Path) -> None:
     rows = re.findall(r'<th scope="row">(.)</th><td class="number"><strong>([\d.]+%)', html)
     assert rows == [("나", "100.0%"), ("다", "50.0%"), ("가", "0.0%")]
     assert "가만 어긋남 0, 나만 어긋남 8 p = 0.023" in text
-    assert "Only the 8 prompts that all 3 models answered are compared." in english
+    assert "Compared only on the 8 prompts that all 3 models answered." in english
 
 
 def test_where_there_is_nothing_to_draw_it_says_what_to_do(tmp_path: Path) -> None:
