@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import httpx
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page
 
-from review.made import CARD, TERM, TURNS, lines
+from review.made import TURNS, files
 from review.pages.desk import served, settled
 
 serving = served
@@ -20,14 +20,9 @@ document.addEventListener("securitypolicyviolation", (event) => window.refusedBy
 
 def filled(base: str, turns: Sequence[dict[str, Any]] = TURNS) -> None:
     """Upload turns, of every verdict where none are given, and wait until they are judged."""
-    files = {
-        "turns": ("turns.jsonl", lines(*turns)),
-        "cards": ("cards.jsonl", lines(CARD)),
-        "lexicon": ("lexicon.jsonl", lines(TERM)),
-    }
     headers = {"Sec-Fetch-Site": "same-origin"}
     with httpx.Client(base_url=base, headers=headers, follow_redirects=True, timeout=60) as client:
-        where = str(client.post("/uploads", files=files).url)
+        where = str(client.post("/uploads", files=files(turns)).url)
         settled()
         client.post("/uploads/load", data={"upload": where.partition("=")[2]})
         settled()

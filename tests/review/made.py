@@ -1,6 +1,7 @@
 """Rows of files of our own making: a card, a term, and a turn of every verdict."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 CARD: Final[dict[str, Any]] = {
@@ -29,6 +30,12 @@ TURNS: Final = [
     turn("T-5", "내 동생 이름이 뭐였지?", "글쎄.", first_person=None, user_asked_recall=True),
     turn("T-6", "누구?", "몰라.", character_id="카드 없는 이", first_person=None),
 ]
+
+
+def files(turns: Sequence[Any], cards: Sequence[Any] = (CARD,)) -> dict[str, tuple[str, bytes]]:
+    """Return turns, cards and the term as files that are uploaded together."""
+    given = {"turns": turns, "cards": cards, "lexicon": (TERM,)}
+    return {kind: (f"{kind}.jsonl", lines(*rows)) for kind, rows in given.items()}
 
 
 def lines(*rows: Any) -> bytes:

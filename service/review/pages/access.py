@@ -63,6 +63,10 @@ class Person(NamedTuple):
         """Tell whether the role gives a right."""
         return right in RIGHTS[self.role]
 
+    def owns(self, who: str) -> bool:
+        """Tell whether what somebody did is this person's to take back: their own, or as an administrator anybody's."""
+        return who == self.name or self.may(Right.ADMINISTER)
+
 
 # Whoever sits at the machine may do everything there.
 LOCAL: Final = Person("local", Role.ADMIN)

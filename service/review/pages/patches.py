@@ -110,7 +110,7 @@ def take_back(desk: Desk, request: Request, form: FormData) -> Response:
         found = publications.publication(connection, at)
     if found is None:
         raise HTTPException(404)
-    if found.who != person.name and not person.may(Right.ADMINISTER):
+    if not person.owns(found.who):
         raise HTTPException(403)
     try:
         undo(desk.engine, desk.kafka, at, person.name)

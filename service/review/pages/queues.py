@@ -12,7 +12,6 @@ from starlette.responses import RedirectResponse, Response
 
 from service.metrics import ReviewQueue
 from service.review.clock import now_ms
-from service.review.pages.access import Right
 from service.review.pages.asked import told
 from service.review.pages.desk import Desk, field
 from service.review.pages.links import filters_of, form_of, href, number, sample_href
@@ -164,7 +163,7 @@ def close(desk: Desk, request: Request, form: FormData) -> Response:
     person = request.state.person
     with writing(desk.engine) as connection:
         sample = sample_of(connection, field(form, "sample"))
-        if sample.who != person.name and not person.may(Right.ADMINISTER):
+        if not person.owns(sample.who):
             raise HTTPException(403)
         samples.close(connection, sample.id, person.name, now_ms())
     return RedirectResponse(sample_href(sample.id), 303)

@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from service.metrics import ReviewQueue
-from service.review.pages.access import Right
 from service.review.pages.desk import Desk
 from service.review.pages.findings import findings
 from service.review.pages.links import sample_href
@@ -51,7 +50,7 @@ def show(desk: Desk, request: Request, form: FormData) -> Response:
         next_href=item_href(queue, sample.id) if open_one and listed_one.mine else None,
         again_href=sample_href(sample.id, again="1"),
         may_undo=open_one and own,
-        may_close=open_one and (sample.who == person.name or person.may(Right.ADMINISTER)),
+        may_close=open_one and person.owns(sample.who),
         closed=desk.zone.time(sample.closed_ms),
     )
 

@@ -120,7 +120,7 @@ def undo(desk: Desk, request: Request, form: FormData) -> Response:
         found = loads.load(connection, load_id)
     if found is None:
         raise HTTPException(404)
-    if found.who != person.name and not person.may(Right.ADMINISTER):
+    if not person.owns(found.who):
         raise HTTPException(403)
     try:
         loads.undo(desk.engine, load_id, person.name, now_ms())
@@ -168,8 +168,8 @@ def _job(desk: Desk, request: Request, job_id: str) -> Job:
     Raises:
         HTTPException: there is none, or none of one's own; 404.
     """
-    job, person = desk.jobs.find(job_id), request.state.person
-    if job is None or (job.who != person.name and not person.may(Right.ADMINISTER)):
+    job = desk.jobs.find(job_id)
+    if job is None or not request.state.person.owns(job.who):
         raise HTTPException(404)
     return job
 
@@ -186,7 +186,7 @@ def _notice(language: str, notice: str) -> str:
 
 
 def _shown(desk: Desk, request: Request, load: Load) -> dict[str, Any]:
-    language, person = language_of(request), request.state.person
+    language = language_of(request)
     counts = said(language, "loads_counts", judged=load.judged, refused=load.refused)
     if load.known:
         counts += said(language, "loads_known", known=load.known)
@@ -198,5 +198,5 @@ def _shown(desk: Desk, request: Request, load: Load) -> dict[str, Any]:
         "what": counts if load.state == LoadState.DONE else said(language, f"loads_{load.state}"),
         "ended": desk.zone.time(load.ended_ms) if load.state == LoadState.UNDONE else None,
         "ended_by": load.ended_by or "",
-        "may_undo": load.state == LoadState.DONE and (load.who == person.name or person.may(Right.ADMINISTER)),
+        "may_undo": load.state == LoadState.DONE and request.state.person.owns(load.who),
     }

@@ -9,6 +9,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+from httpx import Response
 from starlette.testclient import TestClient
 
 from review.store.desk import Version, put
@@ -104,3 +105,8 @@ def settled() -> None:
         if thread.name == "upload":
             thread.join(60)
             assert not thread.is_alive()
+
+
+def draw(client: TestClient, queue: str = "forbidden_topics", **given: str) -> Response:
+    """Draw a sample of a queue, of 20 by the seed 7 where nothing else is asked."""
+    return client.post("/review/draw", data={"queue": queue, "size": "20", "seed": "7", "reviewers": "1"} | given)

@@ -11,9 +11,9 @@ from httpx import Response
 from starlette.testclient import TestClient
 
 from brokers import KafkaBroker
-from review.made import CARD, TERM, lines
+from review.made import CARD, files, lines
 from review.pages.corpus import MARKUP, UNSEEN
-from review.pages.desk import loaded, log_in, page, tokens
+from review.pages.desk import draw, loaded, log_in, page, tokens
 from service.decode import Caps
 from service.files.readers import read_cards
 from service.profiles.words import read_words
@@ -46,11 +46,7 @@ TURNS = [
     off(9, "밥은 먹었네여. 잘 자.", user_message="뭐 해?"),
     off(10, "밥은 먹었네여. 고마워요. 잘 자.", user_message="뭐 해?"),
 ]
-FILES = {
-    "turns": ("turns.jsonl", lines(*TURNS)),
-    "cards": ("cards.jsonl", lines(CARD)),
-    "lexicon": ("lexicon.jsonl", lines(TERM)),
-}
+FILES, NAMES = files(TURNS), "off_canon_names"
 
 
 @pytest.fixture
@@ -58,10 +54,6 @@ def desk(tmp_path: Path, url: str) -> Iterator[TestClient]:
     with page(tmp_path, page_db=url) as client:
         loaded(client, **FILES)
         yield client
-
-
-def draw(client: TestClient, queue: str = "off_canon_names", **given: str) -> Response:
-    return client.post("/review/draw", data={"queue": queue, "size": "20", "seed": "7", "reviewers": "1"} | given)
 
 
 def numbers(client: TestClient, sample: int = 1) -> dict[str, str]:
@@ -77,7 +69,7 @@ def answer(client: TestClient, **answers: str) -> Response:
 
 
 def decided(client: TestClient) -> None:
-    draw(client)
+    draw(client, NAMES)
     done = answer(client, 모래성="add", 바람골="block", 먹구름="later")
     assert "다 답했습니다" in done.text
 
@@ -87,7 +79,7 @@ def flattened(text: str) -> str:
 
 
 def test_names_are_a_table_with_counts_and_contexts_that_lead_to_turns(desk: TestClient, url: str) -> None:
-    text = draw(desk).text
+    text = draw(desk, NAMES).text
     assert "카드에 더할 이름인가요, 막을 이름인가요?" in text
     rows = {name: flattened(row) for name, row in re.findall(r'<strong lang="ko">(\S+)</strong>(.*?)</tr>', text, re.S)}
     assert set(rows) == {"모래성", "바람골", "먹구름"}
@@ -101,7 +93,7 @@ def test_names_are_a_table_with_counts_and_contexts_that_lead_to_turns(desk: Tes
 
 
 def test_answers_are_kept_as_far_as_they_are_given(desk: TestClient) -> None:
-    draw(desk)
+    draw(desk, NAMES)
     assert desk.post("/review/names", data={"sample": "1"}).status_code == 409
     part = answer(desk, 모래성="add")
     assert "내 답: <strong>카드에 더함</strong>" in part.text
@@ -117,11 +109,11 @@ def test_answers_are_kept_as_far_as_they_are_given(desk: TestClient) -> None:
 
 
 def test_a_sample_of_names_is_drawn_again_from_the_same_rows(desk: TestClient) -> None:
-    draw(desk, size="2")
+    draw(desk, NAMES, size="2")
     assert "3개 가운데 2개" in desk.get("/review/sample?sample=1").text
     decided_names = numbers(desk)
     assert len(decided_names) == 2
-    draw(desk, size="2")
+    draw(desk, NAMES, size="2")
     assert numbers(desk, 2) == decided_names
     answer(desk, **dict.fromkeys(decided_names, "block"))
     assert "똑같은 표본입니다" in desk.get("/review/sample?sample=1&again=1").text
@@ -160,7 +152,7 @@ def test_only_names_whose_answers_are_all_in_and_agree_are_added(tmp_path: Path)
     with page(tmp_path, page_token_file=tokens(tmp_path, sora="admin", minu="reviewer")) as client:
         log_in(client, "sora")
         loaded(client, **FILES)
-        draw(client, reviewers="2")
+        draw(client, NAMES, reviewers="2")
         answer(client, 모래성="add", 바람골="add", 먹구름="block")
         assert "아직 답이 모인 이름이 없습니다" in client.get("/review/cards").text
         log_in(client, "minu")
@@ -192,7 +184,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
     cards = [CARD | {"character_id": text} for text in texts]
     with page(tmp_path) as client:
         loaded(client, turns=("t.jsonl", lines(*turns)), cards=("c.jsonl", lines(*cards)), lexicon=FILES["lexicon"])
-        text = draw(client, size="200").text
+        text = draw(client, NAMES, size="200").text
         shown = re.findall(r'name="answer-(\d+)"', text)
         assert len(set(shown)) > len(MARKUP)
         client.post("/review/names", data={"sample": "1"} | {f"answer-{number}": "add" for number in shown})

@@ -10,7 +10,8 @@ from httpx import Response
 from sqlalchemy import delete, select
 from starlette.testclient import TestClient
 
-from review.made import CARD, TERM, TURNS, lines
+from review.made import CARD, TURNS, files, lines
+from review.pages import desk as desks
 from review.pages.corpus import MARKUP, UNSEEN
 from review.pages.desk import loaded, log_in, page, tokens
 from service.review.store import queries
@@ -21,11 +22,7 @@ HITS = [
     TURNS[1] | {"turn_id": f"T-{number}", "session_id": f"S-{number}", "reply_text": f"소나기가 {number}번 온대."}
     for number in range(24)
 ]
-FILES = {
-    "turns": ("turns.jsonl", lines(*HITS, *TURNS[2:4])),
-    "cards": ("cards.jsonl", lines(CARD)),
-    "lexicon": ("lexicon.jsonl", lines(TERM)),
-}
+FILES = files([*HITS, *TURNS[2:4]])
 
 
 @pytest.fixture
@@ -47,8 +44,7 @@ def team(tmp_path: Path) -> Iterator[TestClient]:
 
 
 def draw(client: TestClient, **given: str) -> Response:
-    asked = {"queue": "forbidden_topics", "size": "5", "seed": "42", "reviewers": "1"} | given
-    return client.post("/review/draw", data=asked)
+    return desks.draw(client, **{"size": "5", "seed": "42"} | given)
 
 
 def decide(client: TestClient, number: int, answer: str, note: str = "", sample: int = 1) -> Response:
