@@ -1,4 +1,4 @@
-"""The review queues: what each asks, its samples, and a sample as it stands with what was found in it."""
+"""The review queues: what each asks and draws from, its samples, and how one is drawn, taken back and closed."""
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping
