@@ -1,7 +1,6 @@
 """Keep the page to its days: once an hour what is older is removed, in a thread of its own (issue 8, item 7)."""
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Callable
 from threading import Event, Thread
@@ -10,17 +9,18 @@ from typing import Final
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from service.review.clock import now_ms
+from service.review.store.days import DAY_MS
 from service.review.store.retention import prune
 
 logger = logging.getLogger(__name__)
 
-_DAY_MS: Final = 86_400_000
 _EVERY_S: Final = 3_600.0
 
 
 def prune_to(engine: Engine, days: int, is_stopping: Callable[[], bool] = lambda: False) -> Counter[str]:
     """Remove what is older than some days now; return how many rows of each table went."""
-    return prune(engine, time.time_ns() // 1_000_000 - days * _DAY_MS, is_stopping)
+    return prune(engine, now_ms() - days * DAY_MS, is_stopping)
 
 
 class Pruner:

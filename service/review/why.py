@@ -16,9 +16,10 @@ from schemas.card import Card
 from schemas.element import Namings, Position
 from schemas.lexicon import Entry
 from schemas.turn import Turn
-from service.decode import Caps, decode_card, decode_entry, decode_turn
+from service.decode import Caps, decode_turn
 from service.files.judging import WHOLE_FILE, earliest_namings
-from service.profiles import KNOWN, AnyProfile
+from service.profiles import AnyProfile
+from service.review.bench import Bench
 from service.review.store import reference
 from service.review.store.keeping import kept
 from service.review.store.tables import TURN_ROWS
@@ -43,26 +44,23 @@ class Unexplained(StrEnum):
     DIFFERS = "differs"
 
 
-def why(
-    connection: Connection, row_id: int, profiles: tuple[AnyProfile, ...], caps: Caps, ttl_ms: int | None = None
-) -> Explained | Unexplained:
-    """Explain the verdict of a row, by its id.
-
-    `profiles` are those of this installation; `ttl_ms` is how long its worker remembers names, None for ever.
-    """
+def why(connection: Connection, row_id: int, bench: Bench) -> Explained | Unexplained:
+    """Explain the verdict of a row, by its id."""
     row = connection.execute(select(TURN_ROWS).where(TURN_ROWS.c.id == row_id)).first()
     if row is None or row.record is None or row.turn is None:
         return Unexplained.NO_VERDICT
-    card, entries = _card(connection, row, caps), _entries(connection, row, caps)
+    caps = bench.caps
+    card = reference.card(connection, row.card_digest, caps)
+    entries = reference.lexicon(connection, row.lexicon_digest, caps)
     if card is None:
         return Unexplained.NO_CARD
     if entries is None:
         return Unexplained.NO_LEXICON
-    known = _snapshot(card, entries, profiles, row.profile_digest)
+    known = _snapshot(card, entries, bench.profiles, row.profile_digest)
     if known is None:
         return Unexplained.OTHER_PROFILE
     value, is_live = row.turn.encode(), row.load_id is None
-    position = Position(row.position, row.occurred_ms or 0, ttl_ms) if is_live else WHOLE_FILE
+    position = Position(row.position, row.occurred_ms or 0, bench.ttl_ms) if is_live else WHOLE_FILE
     turn = decode_turn(value, caps)
     sessions: dict[str, Namings] = {}
     if isinstance(turn, Turn) and turn.user_asked_recall:
@@ -72,20 +70,6 @@ def why(
     if isinstance(answer, DeadLetter) or not _is_same(answer.verdict, orjson.loads(row.record)):
         return Unexplained.DIFFERS
     return answer
-
-
-def _card(connection: Connection, row: Any, caps: Caps) -> Card | None:
-    record = None if row.card_digest is None else reference.card(connection, row.card_digest)
-    card = None if record is None else decode_card(record.encode(), caps, KNOWN)
-    return card if isinstance(card, Card) else None
-
-
-def _entries(connection: Connection, row: Any, caps: Caps) -> list[Entry] | None:
-    records = None if row.lexicon_digest is None else reference.lexicon(connection, row.lexicon_digest)
-    if records is None:
-        return None
-    entries = (decode_entry(orjson.dumps(record), caps) for record in orjson.loads(records))
-    return [entry for entry in entries if isinstance(entry, Entry)]
 
 
 def _snapshot(

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 
 class Words(NamedTuple):
-    """One thing said in both languages; {name} stands for a value."""
+    """One thing said in both languages; {name} stands for a value, {name:one|many} for a number with its word."""
 
     ko: str
     en: str
@@ -22,7 +22,21 @@ def said(language: str, key: str, **values: object) -> str:
         KeyError: no such key, or a value is missing.
     """
     words = WORDS[key]
-    return (words.en if language == "en" else words.ko).format(**values)
+    counted = {name: _Counted(value) if isinstance(value, int) else value for name, value in values.items()}
+    return (words.en if language == "en" else words.ko).format(**counted)
+
+
+class _Counted:
+    """A number that is written as it is itself, or with the word that goes with one or with many."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def __format__(self, form: str) -> str:
+        one, bar, many = form.partition("|")
+        if not bar:
+            return format(self._number, form)
+        return f"{self._number:,} {one if self._number == 1 else many}"
 
 
 def _read() -> Mapping[str, Words]:

@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 import httpx
 import orjson
 
-from browser.site import CARD, TERM, TURNS, lines, serving
+from browser.site import serving
+from review.made import CARD, TERM, TURNS, lines
 from review.pages.desk import settled
 from review.pages.test_patches import TURNS as NAMES_AND_SPEECH
 from review.pages.test_uploads import REPORT
@@ -21,7 +22,7 @@ from service.review.store.writing import write
 from service.settings import KafkaSettings, load_settings
 
 AWAY: Final = load_settings(KafkaSettings, brokers="127.0.0.1:1")
-FORBIDDEN, OFF_CANON, MIXED = 1, 2, 3
+FORBIDDEN, OFF_CANON, MIXED, CLOSED = 1, 2, 3, 4
 
 # Every page that is asked for by GET, by its path among the places of the application, as people come to it.
 PAGES: Final = {
@@ -30,7 +31,7 @@ PAGES: Final = {
     "/why": ("/why?session=S-1&turn=T-3", "/why?session=S-1&turn=T-6"),
     "/checks": ("/checks?item=10",),
     "/review": ("/review",),
-    "/review/sample": (f"/review/sample?sample={FORBIDDEN}&again=1",),
+    "/review/sample": (f"/review/sample?sample={FORBIDDEN}&again=1", f"/review/sample?sample={CLOSED}"),
     "/review/item": (
         f"/review/item?sample={FORBIDDEN}&number=1",
         f"/review/item?sample={FORBIDDEN}&number=2",
@@ -155,6 +156,8 @@ def _review(client: httpx.Client, texts: Sequence[str]) -> None:
     for queue in ("forbidden_topics", "off_canon_names", "mixed_speech"):
         drawn = client.post("/review/draw", data={"queue": queue, "size": "200", "seed": "7", "reviewers": "1"})
         assert drawn.status_code == 200, drawn.text
+    client.post("/review/draw", data={"queue": "forbidden_topics", "size": "3", "seed": "8", "reviewers": "2"})
+    client.post("/review/close", data={"sample": str(CLOSED)})
     for number, text in enumerate(texts or ("이 캐릭터는 날씨를 말하면 안 됩니다.",), start=1):
         answered = {"sample": str(FORBIDDEN), "number": str(number), "answer": ("yes", "no", "unsure")[number % 3]}
         client.post("/review/decide", data=answered | {"note": text})

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from browser.looking import holds
 from browser.site import filled, serving, tab
-from browser.test_access import LOOKS, overflow, violations
 
 pytestmark = pytest.mark.needs("browser")
 
@@ -21,27 +21,11 @@ def test_a_character_is_forgotten_after_a_second_look(chromium: Browser, tmp_pat
             looking.page.get_by_label("또는 캐릭터").fill("나무")
             looking.page.get_by_role("button", name="지울 것 보기").click()
             looking.page.get_by_text("세션 1개, 이 화면의 회차 6개를 지웁니다.").wait_for()
+            if scripted:
+                holds(looking)
             looking.page.get_by_role("button", name="지우기, 되돌릴 수 없음").click()
             looking.page.get_by_text("회차와 판정 이력 6줄").wait_for()
             assert looking.page.url == f"{base}/forget"
             looking.open("/?character=나무")
             assert looking.page.locator("a.row").count() == 0
             assert looking.wrong == []
-
-
-@pytest.mark.timeout(300)
-def test_axe_finds_nothing_on_what_would_go_and_on_receipts(chromium: Browser, tmp_path: Path) -> None:
-    with serving(tmp_path) as base:
-        filled(base)
-        for language, theme, width in LOOKS:
-            with tab(chromium, base, language=language, theme=theme, width=width) as looking:
-                looking.open("/forget")
-                looking.page.locator("input[name=session]").fill("S-1")
-                looking.page.locator("main form.form button").click()
-                looking.page.locator("input[name=sure]").wait_for(state="attached")
-                assert violations(looking) == []
-                assert overflow(looking) <= 0
-                looking.page.locator("main .notice button").click()
-                looking.page.locator("ol.receipts").wait_for()
-                assert violations(looking) == []
-                assert overflow(looking) <= 0

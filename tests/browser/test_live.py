@@ -7,9 +7,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 from sqlalchemy import Engine
 
+from browser.looking import LOOKS, overflow, violations
 from browser.site import Tab, serving, tab
-from browser.test_access import LOOKS, overflow, violations
 from review.pages.corpus import MARKUP
+from review.pages.desk import token_of, tokens
 from review.store.desk import judged, put, spike, turn
 from schemas.verdict import VerdictWord
 from service.review.pages import events
@@ -144,12 +145,11 @@ def test_without_script_the_header_says_how_it_stands_and_reloads(chromium: Brow
 def test_a_login_that_ends_is_told(chromium: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "TICK_S", 0.1)
     monkeypatch.setattr(page_serving, "_STOP_S", 0.1)
-    tokens = tmp_path / "tokens"
-    tokens.write_text("sora admin sora-token-0123456789\n", encoding="utf-8")
-    with serving(tmp_path, AWAY, page_token_file=tokens) as base, tab(chromium, base) as looking:
+    file = tokens(tmp_path, sora="admin")
+    with serving(tmp_path, AWAY, page_token_file=file) as base, tab(chromium, base) as looking:
         page = looking.page
         looking.open("/")
-        page.locator("input[name=token]").fill("sora-token-0123456789")
+        page.locator("input[name=token]").fill(token_of("sora"))
         page.keyboard.press("Enter")
         page.locator("#live").wait_for()
         page.evaluate("fetch('/logout', {method: 'POST', redirect: 'manual'})")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Download, expect
 
-from browser.site import CARD, Tab, filled, lines, serving, tab
-from browser.test_access import LOOKS, overflow, violations
+from browser.site import Tab, filled, serving, tab
+from review.made import CARD
 from review.pages.test_patches import TURNS
 from service.review.store import publications
 from service.review.store.opening import opened, writing
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.needs("browser")
 def reviewed(tmp_path: Path) -> Iterator[str]:
     """A page with names off canon and mixed speech, and a card that was published from it."""
     with serving(tmp_path) as base:
-        filled(base, turns=lines(*TURNS))
+        filled(base, TURNS)
         card = json.dumps(CARD)
         made_from = json.dumps({"names": ["모래성"], "samples": [1], "answered_by": ["여울"]})
         with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine, writing(engine) as connection:
@@ -103,53 +103,4 @@ def test_mixed_speech_goes_from_what_was_heard_to_a_profile_file(chromium: Brows
         with page.expect_download() as download:
             page.get_by_role("link", name="프로필 파일 내려받기").click()
         assert '{ form = "네여", level = "존댓말" }' in saved(download.value)
-        assert looking.complaints() == []
-
-
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize(("language", "theme", "width"), LOOKS)
-def test_axe_finds_nothing_and_nothing_overflows(
-    chromium: Browser, reviewed: str, language: str, theme: str, width: int
-) -> None:
-    with tab(chromium, reviewed, language=language, theme=theme, width=width) as looking:
-        page = looking.page
-
-        def holds(name: str) -> None:
-            assert violations(looking) == [], name
-            assert overflow(looking) <= 0, name
-            small = page.evaluate(
-                "[...document.querySelectorAll('main a, main button, main input, main select, main summary')]"
-                ".filter(each => each.checkVisibility() && !each.closest('p:not(.acts), th, dd, label'))"
-                ".map(each => [each.outerHTML.slice(0, 80), each.getBoundingClientRect()])"
-                ".filter(([, box]) => box.width < 24 || box.height < 24).map(([html]) => html)"
-            )
-            assert small == [], name
-
-        looking.open("/review/cards")
-        holds("no names yet")
-        looking.open("/review/endings")
-        holds("no endings yet")
-        drawn(looking, "off_canon_names")
-        holds("names")
-        for row in page.locator(".names tbody tr").all():
-            row.get_by_role("radio").nth(0 if "모래성" in row.inner_text() else 1).check()
-        page.locator("main button.main").click()
-        page.locator("main [role=status]").wait_for()
-        looking.open("/review/names?sample=1")
-        holds("names answered")
-        looking.open("/review/cards")
-        holds("patches")
-        looking.open("/review/cards/preview?character=나무")
-        page.locator("details summary").last.click()
-        holds("patch")
-        drawn(looking, "mixed_speech")
-        holds("mixed")
-        page.locator("input[name=answer]").first.check()
-        page.locator("input[name=ending-1]").fill("네여")
-        page.locator("form[data-answering] button.main").click()
-        page.wait_for_url("**number=2")
-        looking.open("/review/item?sample=2&number=1")
-        holds("mixed answered")
-        looking.open("/review/endings?preview=1")
-        holds("endings")
         assert looking.complaints() == []

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from browser.site import TURNS, Tab, filled, lines, serving, tab
-from browser.test_access import LOOKS, overflow, violations
+from browser.site import Tab, filled, serving, tab
+from review.made import TURNS
 
 pytestmark = pytest.mark.needs("browser")
 
@@ -18,7 +18,7 @@ HITS = [TURNS[1] | {"turn_id": f"T-{number}", "session_id": f"S-{number}"} for n
 def reviewed(tmp_path: Path) -> Iterator[str]:
     """A page with turns that touched a forbidden topic, to draw from."""
     with serving(tmp_path) as base:
-        filled(base, turns=lines(*HITS))
+        filled(base, HITS)
         yield base
 
 
@@ -112,43 +112,3 @@ def test_without_javascript_a_sample_is_answered(chromium: Browser, reviewed: st
         expect(page.get_by_text("다 답했습니다")).to_be_visible()
         page.get_by_role("button", name="내 마지막 답 되돌리기").click()
         expect(page.locator(".figure").first).to_have_text("1 / 2")
-
-
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize(("language", "theme", "width"), LOOKS)
-def test_axe_finds_nothing_and_nothing_overflows(
-    chromium: Browser, reviewed: str, language: str, theme: str, width: int
-) -> None:
-    with tab(chromium, reviewed, language=language, theme=theme, width=width) as looking:
-        page = looking.page
-
-        def holds(name: str) -> None:
-            assert violations(looking) == [], name
-            assert overflow(looking) <= 0, name
-            small = page.evaluate(
-                "[...document.querySelectorAll('main a, main button, main input, main select, aside a, aside button')]"
-                ".filter(each => each.checkVisibility() && !each.closest('p, td, th, dd, li:not(.steps li)'))"
-                ".map(each => [each.outerHTML.slice(0, 60), each.getBoundingClientRect()])"
-                ".filter(([, box]) => box.width < 24 || box.height < 24).map(([html]) => html)"
-            )
-            assert small == [], name
-
-        looking.open("/review")
-        holds("queues")
-        drawn(looking, "3")
-        holds("item")
-        for number in range(3):
-            page.locator("input[name=answer]").nth(number).check()
-            page.locator("form[data-answering] button.main").click()
-        page.locator("main [role=status]").wait_for()
-        holds("sample")
-        looking.open("/review/item?sample=1&number=2")
-        holds("answered")
-        looking.open("/review/sample?sample=1&again=1")
-        holds("again")
-        page.locator("form[action='/review/close'] button").click()
-        page.locator("main .acts form").wait_for(state="detached")
-        holds("closed")
-        looking.open("/review")
-        holds("queues with a sample")
-        assert looking.complaints() == []

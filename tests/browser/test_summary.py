@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from browser.looking import LOOKS, holds, overflow, unfold
 from browser.site import Tab, serving, tab
-from browser.test_access import LOOKS, overflow, violations
-from review.pages.corpus import MARKUP
 from review.store.desk import Version, judged, put, turn
 from schemas.verdict import VerdictWord
 from service.review.store.opening import opened
@@ -77,24 +76,10 @@ def test_axe_finds_nothing_and_nothing_overflows(
     chromium: Browser, summed: str, language: str, theme: str, width: int
 ) -> None:
     with tab(chromium, summed, language=language, theme=theme, width=width) as looking:
-        looking.open("/export?session=S-3&verdict=말투+어긋남&search=그래")
-        looking.page.locator("input[name=reason]").fill("<b>분기 보고</b>")
-        with looking.page.expect_download():
-            looking.page.locator("form[action='/export'] button").click()
-        for path in (
-            "/summary",
-            "/summary?character=나무",
-            "/summary?character=없는+이",
-            "/summary?since=2020-01-01&until=2026-12-31",
-            "/export?session=S-3&search=그래",
-            "/accesses",
-            "/accesses?session=S-3",
-        ):
+        for path in ("/summary", "/summary?character=나무", "/summary?since=2020-01-01&until=2026-12-31"):
             looking.open(path)
-            closed = looking.page.locator("main details:not([open]) > summary")
-            closed.evaluate_all("all => all.forEach(each => each.click())")
-            assert violations(looking) == [], path
-            assert overflow(looking) <= 0, path
+            unfold(looking)
+            holds(looking, path)
         assert looking.complaints() == []
 
 
@@ -140,28 +125,4 @@ def test_from_the_summary_to_the_turns_it_counts(chromium: Browser, summed: str)
         looking.page.locator("input[name=character]").fill("나무")
         looking.page.keyboard.press("Enter")
         expect(looking.page.locator("h1")).to_contain_text("나무")
-        assert looking.complaints() == []
-
-
-def test_hostile_names_do_nothing(chromium: Browser, tmp_path: Path) -> None:
-    rows = [
-        judged(
-            turn(f"T-{number}", character_id=text, model_id=text, prompt_id="P"),
-            VerdictWord.FORBIDDEN,
-            occurred_ms=NOW_MS - number % 3 * DAY,
-            touched_topic=text,
-        )
-        for number, text in enumerate(MARKUP)
-    ]
-    with serving(tmp_path) as base, tab(chromium, base) as looking:
-        with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine:
-            put(engine, *rows)
-        looking.open("/summary")
-        expect(looking.page.locator("main")).to_contain_text("18회차 가운데 18회차가 어긋남.")
-        looking.open("/export")
-        looking.page.locator("input[name=reason]").fill(MARKUP[1])
-        with looking.page.expect_download():
-            looking.page.locator("form[action='/export'] button").click()
-        looking.open("/export")
-        expect(looking.page.locator(".sheet")).to_contain_text(MARKUP[1])
         assert looking.complaints() == []

@@ -9,11 +9,13 @@ from sqlalchemy import Engine, delete, select, update
 
 from deciding import CAPS, CARD, LEXICON, Row, outcomes, turn
 from files.commands import write_rows
+from review.pages.desk import page
 from service.profiles import read_profiles
+from service.review.bench import Bench
 from service.review.loading.files import File, Files
 from service.review.loading.sample import CHARACTER, load_sample
-from service.review.loading.uploading import Bench, load
-from service.review.store import brought, loads
+from service.review.loading.uploading import load
+from service.review.store import loads
 from service.review.store.batch import Batch, CardChange, Judged, LexiconChange, RefusedTurn
 from service.review.store.opening import reading, writing
 from service.review.store.tables import CARDS, LEXICONS, TURN_ROWS
@@ -23,17 +25,17 @@ from service.snapshot import Snapshot, snapshot
 from service.step import Accepted
 from service.working.explained import Explained
 
-PROFILES = read_profiles("seed")
-KNOWN = snapshot([CARD], LEXICON, *PROFILES)
+BENCH = Bench(CAPS, read_profiles("seed"))
+KNOWN = snapshot([CARD], LEXICON, *BENCH.profiles)
 NAMING = turn(turn_id="T-1", named_entities=["하늘"], reply_text="하늘이 왔어.")
 ASKING = turn(turn_id="T-2", reply_text="글쎄.", user_asked_recall=True, user_message="동생 이름 기억나?")
 DAY_MS = 86_400_000
 
 
-def fill(engine: Engine, rows: list[Row], known: Snapshot = KNOWN, apart_ms: int = 1) -> None:
-    """Write rows as the live loading does, a given time apart."""
+def fill(engine: Engine, rows: list[Row], known: Snapshot = KNOWN, apart_ms: int = 1, first: int = 0) -> None:
+    """Write rows as the live loading does, a given time apart, from an offset on."""
     judged, refused = [], []
-    for offset, outcome in enumerate(outcomes(rows, known)):
+    for offset, outcome in enumerate(outcomes(rows, known), start=first):
         result, at_ms = outcome.result, offset * apart_ms
         assert result.turn is not None
         if isinstance(result, Accepted):
@@ -51,7 +53,7 @@ def fill(engine: Engine, rows: list[Row], known: Snapshot = KNOWN, apart_ms: int
 def asked(engine: Engine, turn_id: str, **more: Any) -> Explained | Unexplained:
     with reading(engine) as connection:
         row_id = connection.scalar(select(TURN_ROWS.c.id).where(TURN_ROWS.c.turn_id == turn_id)) or 0
-        return why(connection, row_id, more.pop("profiles", PROFILES), CAPS, **more)
+        return why(connection, row_id, BENCH._replace(**more))
 
 
 def test_a_recall_is_worked_out_from_the_rows_of_its_session(engine: Engine) -> None:
@@ -82,6 +84,17 @@ def test_names_that_the_worker_still_knew_are_known_and_others_make_a_difference
     fill(engine, [NAMING, ASKING], apart_ms=40 * DAY_MS)
     assert isinstance(asked(engine, "T-2"), Explained)
     assert asked(engine, "T-2", ttl_ms=30 * DAY_MS) is Unexplained.DIFFERS
+
+
+def test_what_was_heard_in_an_item_is_worked_out_with_the_memory_of_the_workers(
+    engine: Engine, url: str, tmp_path: Path
+) -> None:
+    fill(engine, [NAMING])
+    fill(engine, [ASKING | {"reply_text": "글쎄. 몰라요."}], apart_ms=40 * DAY_MS, first=1)
+    with page(tmp_path, page_db=url) as client:
+        item = client.post("/review/draw", data={"queue": "mixed_speech", "size": "1", "seed": "1", "reviewers": "1"})
+    assert '<mark class="ending" lang="ko">몰라요</mark></td>' in item.text
+    assert "다시 판정하니" not in item.text
 
 
 @pytest.mark.parametrize("profile", ["seed", "extended"])
@@ -124,23 +137,22 @@ def test_rows_of_a_file_see_the_whole_file(engine: Engine, tmp_path: Path) -> No
         "lexicon": [{"term": e["term"], "topic": e["topic"]} for e in entries],
     }
     files = {kind: File(kind, write_rows(tmp_path / f"{kind}.jsonl", some)) for kind, some in rows.items()}
-    load(engine, Files(**files), Bench(CAPS, PROFILES), "somebody", lambda done, total: None)
+    load(engine, Files(**files), BENCH, "somebody", lambda done, total: None)
     answer = asked(engine, "T-2")
     assert isinstance(answer, Explained)
     assert answer.working.verdict == "앞 회차를 기억 못 함"
 
 
 def test_a_card_that_verdicts_name_stays_when_its_load_is_gone(engine: Engine, tmp_path: Path) -> None:
-    bench = Bench(CAPS, PROFILES)
-    assert load_sample(engine, bench) is not None
+    assert load_sample(engine, BENCH) is not None
     file = tmp_path / "turns.jsonl"
     write_rows(file, [turn(turn_id="T-1", character_id=CHARACTER)])
-    done = load(engine, Files(turns=File("turns.jsonl", file)), bench, "me", lambda done, of: None)
+    done = load(engine, Files(turns=File("turns.jsonl", file)), BENCH, "me", lambda done, of: None)
     assert done is not None
     assert done.judged == 1
     loads.sweep(engine)
     with reading(engine) as connection:
-        assert not brought.is_sample(connection)
+        assert not loads.is_sample(connection)
     assert isinstance(asked(engine, "T-1"), Explained)
 
 

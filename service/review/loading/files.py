@@ -53,9 +53,11 @@ class Reading:
         return ", ".join(file.name for file in self._files if file is not None)
 
     def __enter__(self) -> "Reading":
-        if self._files.turns is not None:
-            path = plain(self._files.turns.path, self._said(self._files.turns))
-            self._turns = self._stack.enter_context(turn_file(str(path), self._caps, self._said(self._files.turns)))
+        file = self._files.turns
+        if file is not None:
+            say = self._said(file)
+            with _named(file):
+                self._turns = self._stack.enter_context(turn_file(str(plain(file.path, say)), self._caps, say))
         return self
 
     def __exit__(self, *failure: object) -> None:

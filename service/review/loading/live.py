@@ -17,6 +17,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from service.errors import OperatorError
+from service.review.clock import now_ms
 from service.review.loading.records import (
     Terms,
     card_of,
@@ -260,7 +261,7 @@ class Follower:
             return
         self._commit(batch)
         passed_over = self._state.passed_over + missed
-        self._state = self._state._replace(last_ms=time.time_ns() // 1_000_000, passed_over=passed_over)
+        self._state = self._state._replace(last_ms=now_ms(), passed_over=passed_over)
 
     def _commit(self, batch: Batch) -> None:
         if self._stopping.is_set():

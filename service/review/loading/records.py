@@ -22,6 +22,7 @@ from service.digest import digest, hashed
 from service.profiles import KNOWN
 from service.records import entry_pair, pair_of
 from service.review.store.batch import CardChange, Judged, Letter, LexiconChange, RefusedTurn
+from service.review.store.keeping import clean
 
 _MOST: Final = 2**63 - 1
 _REASONS: Final = frozenset(Reason)
@@ -35,7 +36,7 @@ _WHOLE: Final = ("opened_at", "at", "window_s", "observed", "exposure", "baselin
 def headers_of(record: Any) -> dict[str, str]:
     """Return the headers of a record by name, as text that every database takes."""
     named = ((name, value) for name, value in record.headers if value is not None)
-    return {name: value.decode("utf-8", "replace").replace("\x00", "\N{SYMBOL FOR NULL}") for name, value in named}
+    return {name: clean(value.decode("utf-8", "replace")) for name, value in named}
 
 
 def offset_of(record: Any) -> int | None:

@@ -8,12 +8,14 @@ from typing import Final
 import orjson
 from sqlalchemy import Engine
 
+from service.review.bench import Bench
 from service.review.loading.files import File, Files
-from service.review.loading.uploading import Bench, Loaded, load
+from service.review.loading.uploading import Loaded, load
+from service.review.store.loads import SAMPLE
 
-SAMPLE: Final = "sample"
 CHARACTER: Final = "CHR-BARU"
 _WHO: Final = "turnjudge"
+_FOLDER: Final = "sample"
 _NAMES: Final = ("turns", "cards", "lexicon")
 
 
@@ -24,10 +26,10 @@ def load_sample(engine: Engine, bench: Bench) -> Loaded | None:
 
 
 def _files(folder: Path) -> Files:
-    shipped = files("service.embedded") / SAMPLE
+    shipped = files("service.embedded") / _FOLDER
     for name in _NAMES:
         lines = (shipped / f"{name}.jsonl").read_bytes().splitlines(keepends=True)
         kept = [line for line in lines if name == "lexicon" or orjson.loads(line)["character_id"] == CHARACTER]
         (folder / f"{name}.jsonl").write_bytes(b"".join(kept))
-    found = [File(f"{SAMPLE}/{name}.jsonl", folder / f"{name}.jsonl") for name in _NAMES]
+    found = [File(f"{_FOLDER}/{name}.jsonl", folder / f"{name}.jsonl") for name in _NAMES]
     return Files(*found)

@@ -4,25 +4,22 @@ Earlier turns are those of the same file, in natural order of ids over the whole
 judged by the uploaded cards and lexicon, and by those in the database where none were uploaded.
 """
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
-import orjson
 from sqlalchemy import Connection, Engine
 
 from schemas.card import Card
 from schemas.element import Namings
 from schemas.lexicon import Entry
 from schemas.refusal import Refusal
-from schemas.words import UserWords
-from service.decode import Caps, decode_card, decode_entry
 from service.digest import hashed
 from service.files.judging import WHOLE_FILE, earliest_namings
 from service.files.readers import RawRow, Refused, turn_of
-from service.profiles import KNOWN, AnyProfile
+from service.review.bench import Bench
+from service.review.clock import now_ms
 from service.review.loading.files import Files, Reading
 from service.review.store import loads, reference
 from service.review.store.batch import Batch, CardChange, Judged, Letter, LexiconChange, RefusedTurn
@@ -31,21 +28,12 @@ from service.review.store.writing import write
 from service.snapshot import Snapshot, snapshot
 from service.step import Accepted, step
 
-UPLOAD: Final = "upload"
 MOST_REFUSED: Final = 200
 _MOST_CHARACTERS: Final = 20
 _BATCH: Final = 1_000
 
 # Is told how many rows are done, and of how many where that is known; what it raises ends the work, and undoes it.
 Progress = Callable[[int, int | None], None]
-
-
-class Bench(NamedTuple):
-    """How records are read and judged: the caps, the profiles, the default first, and the words of a profile file."""
-
-    caps: Caps
-    profiles: tuple[AnyProfile, ...]
-    words: UserWords = UserWords()
 
 
 class Preview(NamedTuple):
@@ -90,7 +78,7 @@ class _Judging(NamedTuple):
     bench: Bench
     sessions: Mapping[str, Namings]
     kind: str
-    now_ms: int
+    at_ms: int
 
 
 def preview(connection: Connection, files: Files, bench: Bench, progress: Progress) -> Preview:
@@ -131,7 +119,7 @@ def load(
     who: str,
     progress: Progress,
     *,
-    kind: str = UPLOAD,
+    kind: str = loads.UPLOAD,
     only_first: bool = False,
 ) -> Loaded | None:
     """Judge files and show their rows at once; nothing is shown, or left, of a load that does not come to its end.
@@ -142,32 +130,32 @@ def load(
         OperatorError: as `preview`; another load is going on; the load was taken for dead.
     """
     with Reading(files, bench.caps) as read:
-        load_id = loads.begin(engine, kind, read.load_name, who, _now_ms(), only_first=only_first)
+        load_id = loads.begin(engine, kind, read.load_name, who, now_ms(), only_first=only_first)
         if load_id is None:
             return None
         try:
             counted = _fill(engine, load_id, read, bench, kind, progress)
-            loads.finish(engine, load_id, counted, _now_ms())
+            loads.finish(engine, load_id, counted, now_ms())
         except BaseException:
-            loads.cancel(engine, load_id, _now_ms())
+            loads.cancel(engine, load_id, now_ms())
             raise
     return Loaded(load_id, **counted)
 
 
 def _fill(engine: Engine, load_id: int, read: Reading, bench: Bench, kind: str, progress: Progress) -> dict[str, int]:
-    now_ms = _now_ms()
+    at_ms = now_ms()
     with reading(engine) as connection:
         against = _against(connection, read, bench)
     with writing(engine) as connection:
-        loads.beat(connection, load_id, now_ms)
-        write(connection, _reference(against, load_id, now_ms), load_id)
+        loads.beat(connection, load_id, at_ms)
+        write(connection, _reference(against, load_id, at_ms), load_id)
     rows = _Counted(read.turns, progress, lambda: _beat(engine, load_id))
-    judging = _Judging(against, bench, earliest_namings(rows, bench.caps), kind, now_ms)
+    judging = _Judging(against, bench, earliest_namings(rows, bench.caps), kind, at_ms)
     counted = {"judged": 0, "refused": len(against.refused), "known": 0}
     done = 0
     for batch in _batches(read, judging, load_id):
         with writing(engine) as connection:
-            loads.beat(connection, load_id, _now_ms())
+            loads.beat(connection, load_id, now_ms())
             counted["known"] += write(connection, batch, load_id).known
         counted["judged"] += len(batch.judged)
         counted["refused"] += len(batch.refused) + len(batch.letters)
@@ -189,7 +177,7 @@ def _batches(read: Reading, judging: _Judging, load_id: int) -> Iterator[Batch]:
             elif isinstance(outcome, RefusedTurn):
                 refused.append(outcome)
             else:
-                letters.append(_letter(Refused(read.name, line, outcome), load_id, judging.now_ms))
+                letters.append(_letter(Refused(read.name, line, outcome), load_id, judging.at_ms))
         yield Batch(judged=judged, refused=refused, letters=letters)
 
 
@@ -202,46 +190,38 @@ def _outcome(line: int, value: bytes | Refusal, judging: _Judging) -> Judged | R
         digests = (result.card, known.book.digest, result.profile)
         # What earlier turns named is in the record and not in the turn, so that both make the id.
         verdict_id = hashed("file", judging.kind, known.ruleset, *digests, value, result.value)
-        return Judged(verdict_id, result.turn, result.value, result.codes, judging.now_ms, line, None, *digests)
+        return Judged(verdict_id, result.turn, result.value, result.codes, judging.at_ms, line, None, *digests)
     if result.turn is None:
         return Refusal(result.reason, result.detail)
     verdict_id = hashed("file", judging.kind, known.ruleset, known.book.digest, result.reason, result.detail, value)
-    return RefusedTurn(verdict_id, result.turn, result.reason, result.detail, judging.now_ms, line, None)
+    return RefusedTurn(verdict_id, result.turn, result.reason, result.detail, judging.at_ms, line, None)
 
 
-def _reference(against: _Against, load_id: int, now_ms: int) -> Batch:
+def _reference(against: _Against, load_id: int, at_ms: int) -> Batch:
     """Return the uploaded cards and lexicon, and the rows of their files that were refused."""
-    lexicons = () if against.entries is None else (_lexicon(against.snapshot, now_ms),)
+    lexicons = () if against.entries is None else (_lexicon(against.snapshot, at_ms),)
     return Batch(
-        cards=[CardChange(card.character_id, card, now_ms) for card in against.cards],
+        cards=[CardChange(card.character_id, card, at_ms) for card in against.cards],
         lexicons=lexicons,
-        letters=[_letter(refused, load_id, now_ms) for refused in against.refused],
+        letters=[_letter(refused, load_id, at_ms) for refused in against.refused],
     )
 
 
-def _lexicon(known: Snapshot, now_ms: int) -> LexiconChange:
-    return LexiconChange(known.book.entries, known.book.digest, now_ms)
+def _lexicon(known: Snapshot, at_ms: int) -> LexiconChange:
+    return LexiconChange(known.book.entries, known.book.digest, at_ms)
 
 
-def _letter(refused: Refused, load_id: int, now_ms: int) -> Letter:
+def _letter(refused: Refused, load_id: int, at_ms: int) -> Letter:
     file, line, (reason, detail) = refused
-    return Letter(hashed("file", load_id, file, line, reason, detail), reason, detail, file, line, now_ms)
+    return Letter(hashed("file", load_id, file, line, reason, detail), reason, detail, file, line, at_ms)
 
 
 def _against(connection: Connection, read: Reading, bench: Bench) -> _Against:
     cards, refused_cards = read.cards()
     entries, refused_entries = read.lexicon()
-    present = reference.present_cards(connection)
-    kept = (decode_card(record.encode(), bench.caps, KNOWN) for record in present.values())
-    everyone = (*(card for card in kept if isinstance(card, Card)), *cards)
-    lexicon = _present_entries(connection, bench) if entries is None else entries
+    everyone = (*reference.present_cards(connection, bench.caps), *cards)
+    lexicon = reference.present_lexicon(connection, bench.caps) if entries is None else entries
     return _Against(cards, entries, refused_cards + refused_entries, snapshot(everyone, lexicon, *bench.profiles))
-
-
-def _present_entries(connection: Connection, bench: Bench) -> tuple[Entry, ...]:
-    records = orjson.loads(reference.present_lexicon(connection) or "[]")
-    entries = (decode_entry(orjson.dumps(record), bench.caps) for record in records)
-    return tuple(entry for entry in entries if isinstance(entry, Entry))
 
 
 class _Counted:
@@ -262,8 +242,4 @@ class _Counted:
 
 def _beat(engine: Engine, load_id: int) -> None:
     with writing(engine) as connection:
-        loads.beat(connection, load_id, _now_ms())
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
+        loads.beat(connection, load_id, now_ms())

@@ -26,7 +26,7 @@ _MOST_LOGINS: Final = 10_000
 
 
 class Role(StrEnum):
-    """What somebody may do: read; upload and review; everything, others' uploads and the access log included."""
+    """What somebody may do; see `RIGHTS`. An admin also undoes what others uploaded, and sees the access log."""
 
     READER = "reader"
     REVIEWER = "reviewer"
@@ -62,6 +62,10 @@ class Person(NamedTuple):
     def may(self, right: Right) -> bool:
         """Tell whether the role gives a right."""
         return right in RIGHTS[self.role]
+
+    def owns(self, who: str) -> bool:
+        """Tell whether what somebody did is this person's to take back: their own, or as an administrator anybody's."""
+        return who == self.name or self.may(Right.ADMINISTER)
 
 
 # Whoever sits at the machine may do everything there.

@@ -17,8 +17,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from service.review.bench import Bench
 from service.review.loading.live import Follower
-from service.review.loading.uploading import Bench
 from service.review.pages import (
     accesses,
     choosing,
@@ -41,9 +41,10 @@ from service.review.pages import (
 )
 from service.review.pages.access import Gate, Right, is_loopback
 from service.review.pages.desk import Desk, Place, Streams
-from service.review.pages.guard import HEALTH_PATH, LOGIN_PATH, METRICS_PATH, Guard, Limits, TooLarge
+from service.review.pages.guard import HEALTH_PATH, LOGIN_PATH, METRICS_PATH, Guard, Limits
 from service.review.pages.jobs import Jobs
 from service.review.pages.settings import PageSettings
+from service.review.pages.times import Zone
 from service.review.pages.view import STATIC, View
 from service.settings import KafkaSettings
 
@@ -93,7 +94,14 @@ PLACES: Final = (
 )
 # Each reads the database as it stood when it began, for as long as somebody takes to receive it.
 _EXPORTS_AT_ONCE: Final = 2
-_KEYS: Final = {401: "error_login", 403: "error_right", 404: "error_not_found", 405: "error_method"}
+_KEYS: Final = {
+    401: "error_login",
+    403: "error_right",
+    404: "error_not_found",
+    405: "error_method",
+    413: "error_too_large",
+    500: "error_ours",
+}
 
 
 def build(
@@ -106,23 +114,22 @@ def build(
     follower: Follower | None = None,
 ) -> ASGIApp:
     """Return the page as an ASGI application over an opened database."""
+    zone = Zone(settings.page_utc_offset_minutes)
     view = View(
-        settings.page_utc_offset_minutes,
+        zone,
         logs_out=gate.tokens is not None,
         waiting=partial(waiting.waiting_for, engine),
         live=None if follower is None else follower.state,
     )
-    desk = Desk(settings, engine, view, gate, jobs, bench, kafka, follower, Streams(), Semaphore(_EXPORTS_AT_ONCE))
+    desk = Desk(
+        settings, engine, view, zone, gate, jobs, bench, kafka, follower, Streams(), Semaphore(_EXPORTS_AT_ONCE)
+    )
     inner = Starlette(
         routes=[
             *(Route(place.path, partial(_answer, desk, place), methods=[place.method]) for place in PLACES),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
-        exception_handlers={
-            HTTPException: _handler(view),
-            TooLarge: lambda request, error: view.refusal(request, 413, "error_too_large"),
-            Exception: lambda request, error: view.refusal(request, 500, "error_ours"),
-        },
+        exception_handlers=dict.fromkeys((HTTPException, Exception), _handler(view)),
     )
     return Guard(inner, gate, Limits(hosts_of(settings), settings.page_max_upload_bytes), view.refusal)
 

@@ -1,12 +1,11 @@
 """What an opened turn holds for a review queue, put there by hand (issue 8, item 5)."""
 
-import time
-
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from service.review.clock import now_ms
 from service.review.pages.desk import Desk, field
 from service.review.pages.links import turn_href
 from service.review.pages.queues import item_href, queue_of, reviewers_of
@@ -24,6 +23,5 @@ def choose(desk: Desk, request: Request, form: FormData) -> Response:
         chosen = choosing.choices_of(row).get(queue.name)
         if chosen is None:  # it was judged again meanwhile
             return RedirectResponse(turn_href(row.session_id, row.turn_id), 303)
-        now_ms = time.time_ns() // 1_000_000
-        item = choosing.choose(connection, queue.name, chosen, reviewers_of(desk), person, now_ms)
+        item = choosing.choose(connection, queue.name, chosen, reviewers_of(desk), person, now_ms())
     return RedirectResponse(item_href(queue, item.sample_id, item.number), 303)

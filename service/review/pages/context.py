@@ -2,13 +2,20 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import orjson
+from sqlalchemy import Connection
+from starlette.requests import Request
 
 from rules.verify import ITEMS
 from service.review.notes import AUTOMATIC, BOUNDARY, MANUAL
+from service.review.pages.desk import Desk
+from service.review.pages.times import Zone
+from service.review.pages.view import language_of
+from service.review.store import evaluations, queries
+from service.review.store.evaluations import Evaluation
 
 ENOUGH_TURNS: Final = 120
 _FAILED: Final = re.compile(r"failed ((?:\d+(?:, )?)+)$")
@@ -25,14 +32,14 @@ class Check(NamedTuple):
 class Grading(NamedTuple):
     """What an evaluation found, as it is shown."""
 
-    share: str
-    gold: int
-    of: int
+    share: float
+    low: float
+    high: float
     hits: int
-    low: str
-    high: str
+    of: int
+    gold: int
     few: bool
-    when: str
+    when: str | None
     who: str
 
 
@@ -79,26 +86,28 @@ def figures(report: bytes | str) -> dict[str, Any] | None:
     return found if is_report and whole and within and found["hits"] <= found["of"] else None
 
 
-def grading(report: bytes | str, when: str, who: str) -> Grading | None:
-    """Return an evaluation as it is shown."""
-    found = figures(report)
+def column(desk: Desk, request: Request, connection: Connection) -> Beside:
+    """Return what stands beside a list or a turn."""
+    counts, held_back = queries.counts(connection, queries.NO_FILTERS), queries.held_back(connection)
+    judged = sum(count for name, count in counts.items() if name != queries.REFUSED)
+    report = evaluations.newest(connection)
+    found = None if report is None else _grading(report, desk.zone)
+    boundary = [words.en if language_of(request) == "en" else words.ko for words in BOUNDARY]
+    return Beside(judged, sum(held_back.values()), checks(judged, held_back), found, AUTOMATIC, MANUAL, boundary)
+
+
+def _grading(evaluation: Evaluation, zone: Zone) -> Grading | None:
+    found = figures(evaluation.report)
     if found is None:
         return None
     return Grading(
-        f"{found['value']:.1%}",
-        found["gold"],
-        found["of"],
+        found["value"],
+        found["low"],
+        found["high"],
         found["hits"],
-        f"{found['low']:.1%}",
-        f"{found['high']:.1%}",
+        found["of"],
+        found["gold"],
         found["of"] < ENOUGH_TURNS,
-        when,
-        who,
+        zone.time(evaluation.at_ms),
+        evaluation.who,
     )
-
-
-def beside(language: str, judged: int, held_back: Mapping[str | None, int], found: Grading | None) -> Beside:
-    """Put the column together."""
-    boundary: Sequence[str] = [words.en if language == "en" else words.ko for words in BOUNDARY]
-    failing = sum(held_back.values())
-    return Beside(judged, failing, checks(judged, held_back), found, AUTOMATIC, MANUAL, list(boundary))

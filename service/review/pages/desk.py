@@ -9,11 +9,12 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.review.bench import Bench
 from service.review.loading.live import Follower
-from service.review.loading.uploading import Bench
 from service.review.pages.access import Gate, Right
 from service.review.pages.jobs import Jobs
 from service.review.pages.settings import PageSettings
+from service.review.pages.times import Zone
 from service.review.pages.view import View
 from service.settings import KafkaSettings
 
@@ -36,6 +37,7 @@ class Desk(NamedTuple):
     settings: PageSettings
     engine: Engine
     view: View
+    zone: Zone
     gate: Gate
     jobs: Jobs
     bench: Bench

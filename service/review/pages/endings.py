@@ -12,6 +12,7 @@ from rules.profile import EXTENDED_NAME
 from service.review.pages import flipping
 from service.review.pages.desk import Desk, field
 from service.review.pages.links import turn_href
+from service.review.pages.sheets import attachment
 from service.review.patching.endings import LEVELS, ending, toml_of, with_endings
 from service.review.patching.flips import flips
 from service.review.patching.proposals import ForProfile, for_profile, sides_of_endings
@@ -41,7 +42,7 @@ def heard(connection: Connection, row: Row | None, desk: Desk) -> list[Heard] | 
     """Return what was heard in the reply of a row, or the key of why that cannot be worked out again."""
     if row is None:
         return f"why_{Unexplained.NO_VERDICT}"
-    found = why_of(connection, row.id, desk.bench.profiles, desk.bench.caps)
+    found = why_of(connection, row.id, desk.bench)
     if isinstance(found, Unexplained):
         return f"why_{found}"
     reply = found.turn.reply_text or ""
@@ -88,7 +89,7 @@ def listing(desk: Desk, request: Request, form: FormData) -> Response:
         characters = list(dict.fromkeys(turn[0] for each in found for turn in each.turns))
         if found and "preview" in request.query_params:
             added = [each.ending for each in found]
-            sides = sides_of_endings(connection, characters, bench.words, added, bench.caps)
+            sides = sides_of_endings(connection, characters, added, bench)
             flipped = flipping.shown(flips(connection, characters, sides, bench.caps))
     return desk.view.page(
         request,
@@ -111,7 +112,7 @@ def file(desk: Desk, request: Request, form: FormData) -> Response:
     if not found:
         raise HTTPException(404)
     text = toml_of(with_endings(desk.bench.words, [each.ending for each in found]))
-    return flipping.download(text.encode(), _FILE, "application/toml")
+    return Response(text, media_type="application/toml", headers=attachment(_FILE))
 
 
 def _shown(each: ForProfile) -> dict[str, Any]:

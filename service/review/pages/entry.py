@@ -1,5 +1,7 @@
 """Coming in and going out: the login by token, the logout, and the look somebody chose."""
 
+from typing import Final
+
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -10,21 +12,21 @@ from service.review.pages.desk import Desk, field
 from service.review.pages.view import PAUSES, THEMES, back_of
 from service.review.words import LANGUAGES
 
-_YEAR_S = 365 * 86_400
+_YEAR_S: Final = 365 * 86_400
 
 
 def login_page(desk: Desk, request: Request, form: FormData) -> Response:
     """Ask for a token."""
     if desk.gate.tokens is None:
         raise HTTPException(404)
-    return desk.view.page(request, "login.html", back=back_of(request.query_params.get("back")), wrong=False)
+    return desk.view.page(request, "login.html", back=back_of(request.query_params.get("back")), problem=None)
 
 
 def login(desk: Desk, request: Request, form: FormData) -> Response:
     """Let the holder of a token in."""
     person, back = desk.gate.holder(field(form, "token")), back_of(field(form, "back"))
     if person is None:
-        return desk.view.page(request, "login.html", status=403, back=back, wrong=True)
+        return desk.view.page(request, "login.html", status=403, back=back, problem="login_wrong")
     answer = RedirectResponse(back, 303)
     is_secure = request.url.scheme == "https"
     answer.set_cookie(

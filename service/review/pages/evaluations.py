@@ -1,18 +1,16 @@
 """The self-grading: a report of `turnjudge evaluate`, loaded on the page and taken away again."""
 
-import time
-
 import orjson
-from sqlalchemy import delete, insert
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from service.review.clock import now_ms
 from service.review.pages import uploads
 from service.review.pages.context import figures
 from service.review.pages.desk import Desk
+from service.review.store import evaluations
 from service.review.store.opening import writing
-from service.review.store.tables import EVALUATIONS
 
 
 def load(desk: Desk, request: Request, form: FormData) -> Response:
@@ -21,16 +19,15 @@ def load(desk: Desk, request: Request, form: FormData) -> Response:
     text = file.file.read() if isinstance(file, UploadFile) else b""
     if figures(text) is None:
         return uploads.listing_with(desk, request, "report_wrong")
-    at_ms = time.time_ns() // 1_000_000
     with writing(desk.engine) as connection:
-        connection.execute(insert(EVALUATIONS).values(at_ms=at_ms, who=request.state.person.name, report=_kept(text)))
+        evaluations.keep(connection, _kept(text), request.state.person.name, now_ms())
     return RedirectResponse("/", 303)
 
 
 def remove(desk: Desk, request: Request, form: FormData) -> Response:
     """Take all reports away, so that the box is empty again."""
     with writing(desk.engine) as connection:
-        connection.execute(delete(EVALUATIONS))
+        evaluations.remove(connection)
     return RedirectResponse("/uploads", 303)
 
 

@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.review.clock import now_ms
 from service.review.pages.access import COOKIE, Person, Right
 from service.review.pages.desk import Desk
 from service.review.pages.links import filters_of, form_of
@@ -70,7 +71,7 @@ def stream(desk: Desk, request: Request, form: FormData) -> Response:
         raise HTTPException(404)
     if desk.streams.open >= MOST_CLIENTS:
         raise HTTPException(503, headers={"Retry-After": "15"})
-    filters = filters_of(form_of(request.query_params), desk.view)
+    filters = filters_of(form_of(request.query_params), desk.zone)
     seen = _seen(request.query_params.get("seen", ""), request.headers.get("last-event-id", ""))
     return EventSourceResponse(_told(desk, request, filters, seen), ping=PING_S, sep="\n", send_timeout=30)
 
@@ -121,9 +122,9 @@ def _look(desk: Desk, request: Request, filters: Filters, seen: Seen) -> tuple[d
     with reading(desk.engine) as connection:
         if seen.mark is not None and not seen.is_other:
             seen = _counted(connection, filters, seen.mark, seen)
-        now_ms = time.time_ns() // 1_000_000
-        shown = banners(connection, desk.view, language, now_ms).shown
-        going_on = sorted(open_ids(connection, now_ms))
+        at_ms = now_ms()
+        shown = banners(connection, desk.zone, language, at_ms).shown
+        going_on = sorted(open_ids(connection, at_ms))
     if seen.is_other:
         now["rows"] = {"count": None, "words": said(language, "news_other")}
     elif seen.rows:

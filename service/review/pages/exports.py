@@ -1,7 +1,6 @@
 """Exports: the rows of a list as a file, for a reason that is written down (issue 8, item 6)."""
 
 import logging
-import time
 from collections.abc import Generator
 from typing import Any, Final
 
@@ -12,18 +11,18 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from service.review.pages import accesses
+from service.review.clock import now_ms
 from service.review.pages.access import Right
+from service.review.pages.asked import told
 from service.review.pages.desk import Desk, field
-from service.review.pages.faces import FACES
-from service.review.pages.links import Form, export_href, filters_of, form_of, list_href, number
-from service.review.pages.sheets import MEDIA, Sheet, csv_parts, jsonl_parts
+from service.review.pages.links import Form, before_of, export_href, filters_of, form_of, list_href
+from service.review.pages.sheets import MEDIA, Sheet, attachment, csv_parts, jsonl_parts
 from service.review.pages.turns import parsed
 from service.review.pages.view import language_of
-from service.review.store import exports, queries
+from service.review.store import accesses, exports, queries
 from service.review.store.exports import Export
 from service.review.store.opening import reading, writing
-from service.review.store.queries import REFUSED, Filters
+from service.review.store.queries import Filters
 from service.review.words import said
 
 logger = logging.getLogger(__name__)
@@ -32,24 +31,11 @@ MOST_REASON: Final = 500
 # What is read stands still for an export, so that whoever takes nothing for so long gets no more.
 PART_S: Final = 60.0
 _SHOWN: Final = 20
-_WORDS: Final = {
-    "character": "filter_character",
-    "model": "filter_model",
-    "session": "filter_session",
-    "topic": "filter_topic",
-    "since": "filter_since",
-    "until": "filter_until",
-    "verdict": "filter_verdict",
-    "hedged": "filter_hedge",
-    "search": "filter_search",
-}
-# As they are written down: times instead of days, and no word of what was searched for.
-_KEPT: Final = {"since_ms": "since", "until_ms": "until", "hedge": "hedged"}
 
 
 def asking(desk: Desk, request: Request, form: FormData) -> Response:
     """Show what would be exported, and ask why."""
-    return _ask(desk, request, form_of(request.query_params), request.query_params.get("before"))
+    return _ask(desk, request, form_of(request.query_params), before_of(request.query_params))
 
 
 def send(desk: Desk, request: Request, form: FormData) -> Response:
@@ -61,16 +47,17 @@ def send(desk: Desk, request: Request, form: FormData) -> Response:
     if not desk.sending.acquire(blocking=False):
         return _ask(desk, request, asked, None, problem="export_busy", status=429)
     try:
-        filters, who, now_ms = filters_of(asked, desk.view), request.state.person.name, _now_ms()
-        export_id = exports.begin(desk.engine, who, reason, sheet, filters, now_ms)
+        filters, who, at_ms = filters_of(asked, desk.zone), request.state.person.name, now_ms()
+        export_id = exports.begin(desk.engine, who, reason, sheet, filters, at_ms)
         with writing(desk.engine) as connection:
-            accesses.record(connection, who, accesses.What.EXPORT, filters.session)
+            accesses.record(connection, who, accesses.What.EXPORT, [filters.session], at_ms)
     except BaseException:
         desk.sending.release()
         raise
-    name = f"turnjudge-{export_id}-{(desk.view.time(now_ms) or '')[:10]}.{sheet}"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return _Sent(_parts(desk, filters, Sheet(sheet), export_id), media_type=MEDIA[Sheet(sheet)], headers=headers)
+    name = f"turnjudge-{export_id}-{desk.zone.day(at_ms)}.{sheet}"
+    return _Sent(
+        _parts(desk, filters, Sheet(sheet), export_id), media_type=MEDIA[Sheet(sheet)], headers=attachment(name)
+    )
 
 
 class Stalled(Exception):
@@ -108,32 +95,32 @@ def _parts(desk: Desk, filters: Filters, sheet: Sheet, export_id: int) -> Genera
     found = exports.parts(desk.engine, filters)
     try:
         yield b""
-        for part, rows in csv_parts(found, desk.view) if sheet is Sheet.CSV else jsonl_parts(found):
+        for part, rows in csv_parts(found, desk.zone) if sheet is Sheet.CSV else jsonl_parts(found):
             yield part
             sent += rows
         whole = True
     finally:
         found.close()
         desk.sending.release()
-        exports.end(desk.engine, export_id, sent, _now_ms(), whole=whole)
+        exports.end(desk.engine, export_id, sent, now_ms(), whole=whole)
 
 
 def _ask(
-    desk: Desk, request: Request, asked: Form, before: str | None, *, problem: str | None = None, status: int = 200
+    desk: Desk, request: Request, asked: Form, before: int | None, *, problem: str | None = None, status: int = 200
 ) -> Response:
     language, person = language_of(request), request.state.person
-    filters = filters_of(asked, desk.view)
+    filters = filters_of(asked, desk.zone)
     with reading(desk.engine) as connection:
         total = sum(queries.counts(connection, filters).values())
         of = None if person.may(Right.ADMINISTER) else person.name
-        past, following = exports.listing(connection, of, None if before is None else number(before), _SHOWN)
+        past, following = exports.listing(connection, of, before, _SHOWN)
     return desk.view.page(
         request,
         "exports.html",
         "verdicts",
         status=status,
         form=asked,
-        asked=[(_WORDS[name], _value(language, name, value)) for name, value in asked._asdict().items() if value],
+        asked=told(filters._asdict(), desk.zone, language),
         total=total,
         problem=problem,
         most=MOST_REASON,
@@ -145,35 +132,14 @@ def _ask(
     )
 
 
-def _value(language: str, name: str, value: str) -> str:
-    if name == "hedged":
-        return said(language, "export_yes")
-    return said(language, "group_refused") if (name, value) == ("verdict", REFUSED) else value
-
-
 def _told(desk: Desk, language: str, export: Export) -> dict[str, Any]:
     """Return an export as it is listed."""
-    asked = []
-    for name, value in parsed(export.filters).items():
-        key = _KEPT.get(name, name)
-        if name.endswith("_ms"):
-            # The day that `until` names is within, the moment that is kept is not.
-            text = desk.view.day(value - (1 if key == "until" else 0))
-        elif value is True:
-            text = said(language, "export_yes")
-        else:
-            text = _value(language, key, str(value))
-        asked.append((_WORDS[key], text, key == "verdict" and value in FACES))
     came = "export_sending" if export.ended_ms is None else "export_whole" if export.whole else "export_broken"
     return {
-        "when": desk.view.time(export.at_ms),
+        "when": desk.zone.time(export.at_ms),
         "who": export.who,
         "reason": export.reason,
         "form": export.form.upper(),
-        "asked": asked,
+        "asked": told(parsed(export.filters), desk.zone, language),
         "came": said(language, came, count=export.rows or 0),
     }
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

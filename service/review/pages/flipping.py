@@ -1,8 +1,6 @@
-"""What would flip, as it is shown, and files that are handed out."""
+"""What would flip, as it is shown."""
 
-from typing import NamedTuple
-
-from starlette.responses import Response
+from typing import Final, NamedTuple
 
 from service.evaluate.agreement import BROKEN, FIXED
 from service.review.pages.faces import Face, face
@@ -10,8 +8,8 @@ from service.review.pages.links import turn_href
 from service.review.patching.flips import Flips
 
 # The words of the page have keys `flip_NAME`.
-KINDS = {FIXED: "fixed", BROKEN: "broken"}
-MOVED = "moved"
+KINDS: Final = {FIXED: "fixed", BROKEN: "broken"}
+MOVED: Final = "moved"
 
 
 class Side(NamedTuple):
@@ -55,11 +53,6 @@ def shown(flips: Flips) -> Shown:
         for each in flips.shown
     ]
     return Shown(flips, kinds, moves, turns)
-
-
-def download(content: bytes, name: str, media: str) -> Response:
-    """Hand out a file."""
-    return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 def _side(verdict: str | None) -> Side:

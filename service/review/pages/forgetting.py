@@ -1,6 +1,5 @@
 """Forgetting on the page: what would go is shown first, then it goes; and the receipts (issue 8, item 7)."""
 
-import time
 from typing import Any, Final
 
 from starlette.datastructures import FormData
@@ -9,6 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from service.errors import OperatorError
 from service.forget import Receipt
+from service.review.clock import now_ms
 from service.review.erasing import Asked, asked, erase, receipts
 from service.review.pages.desk import Desk, field
 from service.review.pages.view import language_of
@@ -32,9 +32,8 @@ def forget(desk: Desk, request: Request, form: FormData) -> Response:
         with reading(desk.engine) as connection:
             found = asked(connection, session, character)
         return _page(desk, request, form, found)
-    who, now_ms = request.state.person.name, time.time_ns() // 1_000_000
     try:
-        erase(desk.engine, desk.kafka, session, character, who, now_ms)
+        erase(desk.engine, desk.kafka, session, character, request.state.person.name, now_ms())
     except OperatorError:
         return _page(desk, request, form, problem="forget_brokers", status=502)
     return RedirectResponse("/forget", 303)
@@ -68,7 +67,7 @@ def _page(
 def _shown(desk: Desk, receipt: Receipt, language: str) -> dict[str, Any]:
     removed = dict(receipt.removed or {})
     return {
-        "when": desk.view.time(receipt.at_ms),
+        "when": desk.zone.time(receipt.at_ms),
         "who": receipt.who,
         "character": receipt.character,
         "sessions": receipt.sessions,

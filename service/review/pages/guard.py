@@ -2,18 +2,20 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.review.pages.access import COOKIE, Gate
 
-LOG: Final = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
+
 LOGIN_PATH: Final = "/login"
 STATIC_PATH: Final = "/static/"
 HEALTH_PATH: Final = "/healthz"
@@ -52,10 +54,6 @@ class Limits(NamedTuple):
     upload_bytes: int
 
 
-class TooLarge(Exception):
-    """A body is longer than it may be."""
-
-
 Refuse = Callable[[Request, int, str], Response]
 
 
@@ -81,10 +79,8 @@ class Guard:
             if answer is None:
                 await self._app(scope, self._limited(request, receive), outgoing)
                 return
-        except TooLarge:
-            answer = self._refuse(request, 413, "error_too_large")
         except Exception as error:  # the page answers whatever happens; the log gets the kind and the place
-            LOG.error("%s of a page failed", scope["method"], exc_info=error)
+            logger.error("%s of a page failed", scope["method"], exc_info=error)
             if outgoing.started:
                 return
             answer = await run_in_threadpool(self._refuse, request, 500, "error_ours")
@@ -120,7 +116,7 @@ class Guard:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > most:
-                raise TooLarge
+                raise HTTPException(413)
             return message
 
         return limited
@@ -150,7 +146,7 @@ def is_own(request: Request) -> bool:
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"
-    origin: Any = urlsplit(request.headers.get("origin", ""))
+    origin = urlsplit(request.headers.get("origin", ""))
     return bool(origin.netloc) and origin.netloc.lower() == request.headers.get("host", "").lower()
 
 

@@ -1,6 +1,5 @@
 """An item of a sample, one at a time: the question, what the verdict rests on, the answer."""
 
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, NamedTuple
@@ -12,23 +11,24 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from service.metrics import ReviewQueue
-from service.review.pages import accesses, endings
+from service.review.clock import now_ms
+from service.review.pages import endings
 from service.review.pages.desk import Desk, field
 from service.review.pages.findings import Findings, findings
-from service.review.pages.links import Form
+from service.review.pages.links import Form, sample_href
 from service.review.pages.queues import (
     QUEUES,
     answerable,
     asked_of,
     item_href,
     item_of,
-    sample_href,
     sample_of,
 )
+from service.review.pages.times import Zone
 from service.review.pages.turns import opened
-from service.review.pages.view import View, language_of
+from service.review.pages.view import language_of
 from service.review.patching.endings import LEVELS
-from service.review.store import decisions, queries, samples
+from service.review.store import accesses, decisions, queries, samples
 from service.review.store.decisions import ANSWERS, AlreadyAnswered, Basis, Decision, NotOpen
 from service.review.store.opening import reading, writing
 from service.review.store.queries import Row
@@ -77,17 +77,17 @@ def item_with(
         here = next_of(connection, sample, person) if at is None else item_of(connection, sample, at)
         if here is None:
             return RedirectResponse(sample_href(sample.id), 303)
-        beside = progress(connection, sample, here, person, desk.view, language)
+        beside = progress(connection, sample, here, person, desk.zone, language)
         given = decisions.in_force(connection, sample.id).get(here.id, [])
         before = decisions.taken_back(connection, here.id, person)
         row = row_of(connection, here)
-        shown = None if row is None else opened(connection, row, Form(), desk.view, language, is_page=True)
+        shown = None if row is None else opened(connection, row, Form(), desk.zone, language, is_page=True)
         newer = None if row is None else queries.row(connection, row.session_id, row.turn_id)
         is_mixed = sample.queue is ReviewQueue.MIXED_SPEECH
         heard = endings.heard(connection, row, desk) if is_mixed and row is not None else None
     if row is not None:
         with writing(desk.engine) as connection:
-            accesses.record(connection, request.state.person.name, accesses.What.REVIEW, row.session_id)
+            accesses.record(connection, person, accesses.What.REVIEW, [row.session_id], now_ms())
     return desk.view.page(
         request,
         "item.html",
@@ -122,7 +122,7 @@ def decide(desk: Desk, request: Request, form: FormData) -> Response:
         if QUEUES[sample.queue].path != _PATH:
             raise HTTPException(404)
         here = item_of(connection, sample, at)
-        answer, note, now_ms = field(form, "answer"), field(form, "note"), time.time_ns() // 1_000_000
+        answer, note = field(form, "answer"), field(form, "note")
         try:
             extra = endings.endings_of(form) if sample.queue is ReviewQueue.MIXED_SPEECH else None
         except endings.WrongEnding:
@@ -130,13 +130,13 @@ def decide(desk: Desk, request: Request, form: FormData) -> Response:
         else:
             basis = basis_of(connection, here)
             problem = problem_of(
-                partial(decisions.decide, connection, here.id, person, answer, basis, now_ms, note, extra)
+                partial(decisions.decide, connection, here.id, person, answer, basis, now_ms(), note, extra)
             )
         following = None if problem else next_of(connection, sample, person, here.number)
     if problem:
         return item_with(desk, request, sample_id, at, problem, form)
     if following is None:
-        return RedirectResponse(f"{sample_href(sample.id)}&done=1", 303)
+        return RedirectResponse(sample_href(sample.id, done="1"), 303)
     return RedirectResponse(item_href(QUEUES[sample.queue], sample.id, following.number), 303)
 
 
@@ -173,14 +173,18 @@ def row_of(connection: Connection, item: Item) -> Row | None:
 
 def basis_of(connection: Connection, item: Item) -> Basis:
     """Return what an answer to an item is made from."""
-    row = row_of(connection, item)
+    return basis_on(row_of(connection, item))
+
+
+def basis_on(row: Row | None) -> Basis:
+    """Return what an answer is made from where it rests on a row."""
     if row is None:
         return Basis()
     return Basis(row.verdict_id, row.card_digest, row.lexicon_digest, row.profile_digest)
 
 
 def progress(
-    connection: Connection, sample: Sample, here: Item | None, reviewer: str, view: View, language: str
+    connection: Connection, sample: Sample, here: Item | None, reviewer: str, zone: Zone, language: str
 ) -> Progress:
     """Return what stands beside an item."""
     items, given = samples.items(connection, sample.id), decisions.in_force(connection, sample.id)
@@ -199,8 +203,8 @@ def progress(
     ]
     return Progress(
         sample,
-        asked_of(sample, view, language),
-        view.time(sample.at_ms),
+        asked_of(sample, zone, language),
+        zone.time(sample.at_ms),
         sample_href(sample.id),
         steps,
         len(items),

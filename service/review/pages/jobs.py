@@ -15,7 +15,8 @@ from service.errors import OperatorError
 from service.review.loading.files import Files
 from service.review.loading.uploading import Loaded, Preview
 
-LOG: Final = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
+
 _MOST_KEPT: Final = 20
 
 
@@ -105,7 +106,7 @@ class Jobs:
             except OperatorError:
                 job.problem, job.state = job.problem or "upload_ours", State.FAILED
             except Exception as error:  # it ends as words on the page; the log gets the kind and the place
-                LOG.error("an upload failed", exc_info=error)
+                logger.error("an upload failed", exc_info=error)
                 job.problem, job.state = job.problem or "upload_ours", State.FAILED
             if job.state is not State.READY:
                 shutil.rmtree(job.folder, ignore_errors=True)

@@ -35,11 +35,10 @@ def line(row: Row, form: Form, language: str) -> Line:
         flag = t("row_failed", why=t(f"refused_{row.reason}"))
         why = t(f"refused_{row.reason}")
         return Line(href, face(None), None, why, row.turn_id, t(f"refused_{row.reason}_long"), flag, row.session_id)
-    codes = (row.hedge_codes or "").split()
     flag = ""
-    if codes:
-        more = f" +{len(codes) - 1}" if len(codes) > 1 else ""
-        flag = f"○ {t(f'skipped_{codes[0]}')}{more}"
+    if row.codes:
+        first, *others = row.codes
+        flag = f"○ {t(f'skipped_{first}')}" + (f" +{len(others)}" if others else "")
     return Line(href, face(row.verdict), row.verdict, _why(row), row.turn_id, row.summary or "", flag, row.session_id)
 
 

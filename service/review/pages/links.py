@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 
-from service.review.pages.view import View
+from service.review.pages.times import Zone, day_of
 from service.review.store.queries import GROUPS, Filters
 
 _LONGEST: Final = 200
@@ -31,13 +31,13 @@ def form_of(query: Mapping[str, str]) -> Form:
     return Form(**{name: query.get(name, "").strip()[:_LONGEST] for name in Form._fields})
 
 
-def filters_of(form: Form, view: View) -> Filters:
+def filters_of(form: Form, zone: Zone) -> Filters:
     """Return the filters of a form.
 
     Raises:
         HTTPException: a day that is none, or a verdict that is none; 400.
     """
-    since, until = view.begins_ms(form.since), view.begins_ms(form.until, 1)
+    since, until = day_of(form.since), day_of(form.until)
     wrong_day = (form.since and since is None) or (form.until and until is None)
     if wrong_day or (form.verdict and form.verdict not in GROUPS):
         raise HTTPException(400)
@@ -46,8 +46,8 @@ def filters_of(form: Form, view: View) -> Filters:
         model=form.model or None,
         session=form.session or None,
         topic=form.topic or None,
-        since_ms=since,
-        until_ms=until,
+        since_ms=None if since is None else zone.begins_ms(since),
+        until_ms=None if until is None else zone.begins_ms(until + 1),
         verdict=form.verdict or None,
         hedge=bool(form.hedged),
         search=form.search or None,
@@ -56,42 +56,56 @@ def filters_of(form: Form, view: View) -> Filters:
 
 def list_href(form: Form, before: object = None, **changed: str) -> str:
     """Return the address of a list; only what is asked stands in it."""
-    return _href("/", {**form._replace(**changed)._asdict(), "before": before})
+    return href("/", {**form._replace(**changed)._asdict(), "before": before})
 
 
 def export_href(form: Form, before: object = None) -> str:
     """Return the address at which a list is exported."""
-    return _href("/export", {**form._asdict(), "before": before})
+    return href("/export", {**form._asdict(), "before": before})
 
 
 def events_href(form: Form, seen: str) -> str:
     """Return the address at which what comes into a list is told."""
-    return _href("/events", {**form._asdict(), "seen": seen})
+    return href("/events", {**form._asdict(), "seen": seen})
 
 
 def summary_href(asked: Mapping[str, str]) -> str:
     """Return the address of the summary; only what is asked stands in it."""
-    return _href("/summary", asked)
+    return href("/summary", asked)
 
 
 def accesses_href(asked: Mapping[str, str], before: object = None) -> str:
     """Return the address of the access log, or of a page of it."""
-    return _href("/accesses", {**asked, "before": before})
+    return href("/accesses", {**asked, "before": before})
 
 
 def turn_href(session_id: str, turn_id: str, form: Form = Form()) -> str:  # noqa: B008 - it is a value
     """Return the address of a turn, with the list it was found in."""
-    return _href("/turn", _named(session_id, turn_id, form))
+    return href("/turn", _named(session_id, turn_id, form))
 
 
 def why_href(session_id: str, turn_id: str, form: Form) -> str:
     """Return the address of why a turn has its verdict."""
-    return _href("/why", _named(session_id, turn_id, form))
+    return href("/why", _named(session_id, turn_id, form))
 
 
 def list_of(query: Mapping[str, str]) -> Form:
     """Return the list that a turn's address leads back to."""
     return form_of({**query, "session": query.get("in", "")})
+
+
+def sample_href(sample_id: int, **more: str) -> str:
+    """Return the address of a sample."""
+    return href("/review/sample", {"sample": sample_id, **more})
+
+
+def before_of(query: Mapping[str, str]) -> int | None:
+    """Return the key that an address names a page of a list by.
+
+    Raises:
+        HTTPException: it is none; 400.
+    """
+    return number(query["before"]) if "before" in query else None
 
 
 def number(text: str) -> int:
@@ -110,6 +124,7 @@ def _named(session_id: str, turn_id: str, form: Form) -> dict[str, str]:
     return {"session": session_id, "turn": turn_id, **asked, "in": form.session}
 
 
-def _href(path: str, values: Mapping[str, Any]) -> str:
+def href(path: str, values: Mapping[str, Any]) -> str:
+    """Return an address; only what is asked stands in it."""
     query = urlencode({name: value for name, value in values.items() if value not in (None, "")})
     return f"{path}?{query}" if query else path

@@ -1,6 +1,5 @@
 """Names off canon: a table of those a sample holds, with three contexts each, answered all at once."""
 
-import time
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Final, NamedTuple
@@ -13,21 +12,19 @@ from starlette.responses import RedirectResponse, Response
 
 from schemas.nfc import nfc
 from service.metrics import ReviewQueue
-from service.review.pages import accesses
+from service.review.clock import now_ms
 from service.review.pages.desk import Desk, field
-from service.review.pages.items import problem_of, progress
-from service.review.pages.links import turn_href
+from service.review.pages.items import basis_on, problem_of, progress
+from service.review.pages.links import href, sample_href, turn_href
 from service.review.pages.marking import Kind, Piece, occurrences, pieces
-from service.review.pages.queues import answerable, sample_href, sample_of
+from service.review.pages.queues import answerable, sample_of
 from service.review.pages.turns import parsed
 from service.review.pages.view import language_of
-from service.review.patching.proposals import present_card
-from service.review.store import decisions, queries, samples
+from service.review.store import accesses, decisions, queries, reference, samples
 from service.review.store.decisions import ANSWERS, Basis, Decision
-from service.review.store.names import Met, Name, gather, name_of
+from service.review.store.names import MOST_ROWS, Met, Name, gather, name_of
 from service.review.store.opening import reading, writing
 from service.review.store.outcomes import outcomes
-from service.review.store.queries import Row
 from service.review.store.samples import Item, Sample
 
 _AROUND_CHARS: Final = 48
@@ -73,10 +70,10 @@ def table_with(desk: Desk, request: Request, sample_id: str, problem: str | None
         sample = _sample(connection, sample_id)
         found = gather(connection, sample.filters, sample.last_row)
         shown = _asked(connection, desk, sample, found.names, person)
-        beside = progress(connection, sample, None, person, desk.view, language)
+        beside = progress(connection, sample, None, person, desk.zone, language)
         sessions = [session for met in _of(sample, connection, found.names) for session, _ in met.contexts]
     with writing(desk.engine) as connection:
-        accesses.record_all(connection, person, accesses.What.REVIEW, sessions)
+        accesses.record(connection, person, accesses.What.REVIEW, sessions, now_ms())
     return desk.view.page(
         request,
         "names.html",
@@ -87,6 +84,7 @@ def table_with(desk: Desk, request: Request, sample_id: str, problem: str | None
         answers=_ANSWERS,
         takes=any(each.takes for each in shown),
         bounded=found.bounded,
+        most_turns=MOST_ROWS,
         progress=beside,
         problem=problem,
         most_chars=decisions.MOST_NOTE_CHARS,
@@ -95,7 +93,7 @@ def table_with(desk: Desk, request: Request, sample_id: str, problem: str | None
 
 def answer(desk: Desk, request: Request, form: FormData) -> Response:
     """Keep the answers that were given, and go on; what cannot be kept is said, and the others are."""
-    person, now_ms, problem = request.state.person.name, time.time_ns() // 1_000_000, None
+    person, problem = request.state.person.name, None
     with writing(desk.engine) as connection:
         sample = _sample(connection, field(form, "sample"))
         met = {each.name: each for each in gather(connection, sample.filters, sample.last_row).names}
@@ -103,7 +101,7 @@ def answer(desk: Desk, request: Request, form: FormData) -> Response:
         given = [(each, chosen) for each, chosen in given if chosen]
         for each, chosen in given:
             note, basis = field(form, f"note-{each.number}"), _basis(connection, met.get(name_of(each.key)))
-            decide = partial(decisions.decide, connection, each.id, person, chosen, basis, now_ms, note)
+            decide = partial(decisions.decide, connection, each.id, person, chosen, basis, now_ms(), note)
             problem = problem_of(decide) or problem
         answers = decisions.in_force(connection, sample.id)
         is_done = not any(
@@ -111,7 +109,7 @@ def answer(desk: Desk, request: Request, form: FormData) -> Response:
         )
     if problem or not given:
         return table_with(desk, request, field(form, "sample"), problem or "review_no_answer")
-    where = f"{sample_href(sample.id)}&done=1" if is_done else f"/review/names?sample={sample.id}"
+    where = sample_href(sample.id, done="1") if is_done else href("/review/names", {"sample": sample.id})
     return RedirectResponse(where, 303)
 
 
@@ -139,7 +137,7 @@ def _asked(connection: Connection, desk: Desk, sample: Sample, names: Iterable[M
     for item in samples.items(connection, sample.id):
         name = name_of(item.key)
         if name.character_id not in canon:
-            card = present_card(connection, name.character_id, desk.bench.caps)
+            card = reference.present_card(connection, name.character_id, desk.bench.caps)
             canon[name.character_id] = frozenset(nfc(each) for each in card.canon_entities) if card else frozenset()
         here = met.get(name, Met(name, 0, ()))
         answers, back = given.get(item.id, []), decisions.taken_back(connection, item.id, person)
@@ -183,7 +181,4 @@ def excerpt(turn: Mapping[str, object], name: str) -> list[Piece]:
 
 def _basis(connection: Connection, met: Met | None) -> Basis:
     """Return what an answer is made from: the newest turn that named the name."""
-    row: Row | None = queries.row(connection, *met.contexts[0]) if met and met.contexts else None
-    if row is None:
-        return Basis()
-    return Basis(row.verdict_id, row.card_digest, row.lexicon_digest, row.profile_digest)
+    return basis_on(queries.row(connection, *met.contexts[0]) if met and met.contexts else None)

@@ -1,8 +1,6 @@
 """From answers to a card: what was decided about names, what would flip by it, the file of it, and its publishing."""
 
-import time
 from typing import Any, Final
-from urllib.parse import urlencode
 
 import orjson
 from starlette.datastructures import FormData
@@ -12,10 +10,12 @@ from starlette.responses import RedirectResponse, Response
 
 from service.digest import digest
 from service.errors import OperatorError
+from service.review.clock import now_ms
 from service.review.pages import flipping
 from service.review.pages.access import Right
 from service.review.pages.desk import Desk, field
-from service.review.pages.links import number
+from service.review.pages.links import href, number
+from service.review.pages.sheets import attachment
 from service.review.patching.cards import lines
 from service.review.patching.flips import flips
 from service.review.patching.proposals import ForCard, for_cards, sides_of_patch
@@ -60,7 +60,7 @@ def preview(desk: Desk, request: Request, form: FormData) -> Response:
         found = next((each for each in for_cards(connection, bench.caps) if each.character_id == character), None)
         if found is None or found.patch is None or not found.patch.names:
             raise HTTPException(404)
-        sides = sides_of_patch(connection, found.patch, bench.profiles, bench.caps)
+        sides = sides_of_patch(connection, found.patch, bench)
         flipped = flips(connection, [character], sides, bench.caps)
     return desk.view.page(
         request,
@@ -81,7 +81,7 @@ def file(desk: Desk, request: Request, form: FormData) -> Response:
     cards = [each.patch.after for each in found if each.patch and each.patch.names]
     if not cards:
         raise HTTPException(404)
-    return flipping.download(lines(cards), _FILE, "application/x-ndjson")
+    return Response(lines(cards), media_type="application/x-ndjson", headers=attachment(_FILE))
 
 
 def send(desk: Desk, request: Request, form: FormData) -> Response:
@@ -110,7 +110,7 @@ def take_back(desk: Desk, request: Request, form: FormData) -> Response:
         found = publications.publication(connection, at)
     if found is None:
         raise HTTPException(404)
-    if found.who != person.name and not person.may(Right.ADMINISTER):
+    if not person.owns(found.who):
         raise HTTPException(403)
     try:
         undo(desk.engine, desk.kafka, at, person.name)
@@ -138,13 +138,13 @@ def _shown(each: ForCard) -> dict[str, Any]:
         "blocked": each.blocked,
         "split": each.split,
         "who": ", ".join(each.who),
-        "href": f"/review/cards/preview?{urlencode({'character': each.character_id})}" if names else None,
+        "href": href("/review/cards/preview", {"character": each.character_id}) if names else None,
     }
 
 
 def _published(desk: Desk, each: Publication) -> dict[str, Any]:
     made_from = orjson.loads(each.made_from)
-    broken_off_ms = time.time_ns() // 1_000_000 - publications.BROKEN_OFF_AFTER_MS
+    broken_off_ms = now_ms() - publications.BROKEN_OFF_AFTER_MS
     under_way = each.state in (PublicationState.SENDING, PublicationState.UNDOING)
     is_broken = under_way and (each.ended_ms or each.at_ms) < broken_off_ms
     return {
@@ -152,10 +152,10 @@ def _published(desk: Desk, each: Publication) -> dict[str, Any]:
         "character": each.character_id,
         "names": made_from["names"],
         "answered_by": ", ".join(made_from["answered_by"]),
-        "when": desk.view.time(each.at_ms),
+        "when": desk.zone.time(each.at_ms),
         "who": each.who,
         "state": "broken" if is_broken else each.state.value,
-        "ended": desk.view.time(each.ended_ms) if each.state is PublicationState.UNDONE else None,
+        "ended": desk.zone.time(each.ended_ms) if each.state is PublicationState.UNDONE else None,
         "ended_by": each.ended_by or "",
         "may_undo": is_broken or each.state in (PublicationState.SENT, PublicationState.FAILED),
     }

@@ -1,11 +1,11 @@
 """Small plots: a share over time with its 95% interval, and shares side by side; points of an SVG, and no styles."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Final, NamedTuple
 
 from service.evaluate.report.value import Estimate
 from service.evaluate.statistics import share
+from service.review.pages.times import written
 from service.review.store.days import Count
 
 WIDTH: Final = 260
@@ -13,7 +13,6 @@ HEIGHT: Final = 80
 # The tops of a scale, as shares.
 _TOPS: Final = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 _MOST_POINTS: Final = 31
-_EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
 _EDGE: Final = 6.0
 
 
@@ -53,20 +52,6 @@ class Whisker(NamedTuple):
     low: float
     high: float
     at: float
-
-
-def day_of(text: str) -> int | None:
-    """Return a day (YYYY-MM-DD) as days since 1970-01-01, None where it is none."""
-    try:
-        return date.fromisoformat(text).toordinal() - _EPOCH_DAY if len(text) == 10 else None
-    except ValueError:
-        return None
-
-
-def written(day: int) -> str:
-    """Return a day as it is read."""
-    ordinal = min(max(day + _EPOCH_DAY, 1), date.max.toordinal())
-    return date.fromordinal(ordinal).isoformat()
 
 
 def spans(first: int, last: int) -> list[Span]:

@@ -1,10 +1,8 @@
-"""The review queues: what each asks, its samples, and a sample as it stands with what was found in it."""
+"""The review queues: what each asks and draws from, its samples, and how one is drawn, taken back and closed."""
 
 import secrets
-import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
-from urllib.parse import urlencode
 
 from sqlalchemy import Connection
 from starlette.datastructures import FormData
@@ -13,10 +11,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from service.metrics import ReviewQueue
-from service.review.pages.access import Right
+from service.review.clock import now_ms
+from service.review.pages.asked import told
 from service.review.pages.desk import Desk, field
-from service.review.pages.links import filters_of, form_of, number
-from service.review.pages.view import View, language_of
+from service.review.pages.links import filters_of, form_of, href, number, sample_href
+from service.review.pages.times import Zone
+from service.review.pages.view import language_of
 from service.review.store import decisions, names, queries, samples
 from service.review.store.decisions import Decision, NotOpen
 from service.review.store.opening import reading, writing
@@ -28,14 +28,15 @@ Candidates = Callable[[Connection, Filters, int | None], Iterable[Candidate]]
 
 
 class Queue(NamedTuple):
-    """A queue: the path of the page its items are answered on, and what its samples are drawn from.
+    """A queue: the path of the page its items are answered on, what its samples are drawn from, where answers lead.
 
-    The words of the page have keys `queue_NAME` and `queue_NAME_about`.
+    The words of the page have keys `queue_NAME` and `queue_NAME_about`; `outcome` is a path and the key of its words.
     """
 
     name: ReviewQueue
     path: str
     candidates: Candidates
+    outcome: tuple[str, str] | None = None
 
 
 class Listed(NamedTuple):
@@ -61,19 +62,17 @@ QUEUES: Final[Mapping[ReviewQueue, Queue]] = {
     queue.name: queue
     for queue in (
         Queue(ReviewQueue.FORBIDDEN_TOPICS, "/review/item", _turns(ReviewQueue.FORBIDDEN_TOPICS)),
-        Queue(ReviewQueue.OFF_CANON_NAMES, "/review/names", names.candidates),
-        Queue(ReviewQueue.MIXED_SPEECH, "/review/item", _turns(ReviewQueue.MIXED_SPEECH)),
+        Queue(ReviewQueue.OFF_CANON_NAMES, "/review/names", names.candidates, ("/review/cards", "patch_title")),
+        Queue(
+            ReviewQueue.MIXED_SPEECH,
+            "/review/item",
+            _turns(ReviewQueue.MIXED_SPEECH),
+            ("/review/endings", "endings_title"),
+        ),
     )
 }
 _MOST_LISTED: Final = 10
-# What of the filters a sample may be drawn by, with the key of its words.
-_ASKED: Final = (
-    ("character", "filter_character"),
-    ("model", "filter_model"),
-    ("topic", "filter_topic"),
-    ("since_ms", "filter_since"),
-    ("until_ms", "filter_until"),
-)
+_NUMBERS: Final = (("seed", samples.SEEDS), ("size", samples.SIZES), ("reviewers", samples.REVIEWERS))
 
 
 def listing(desk: Desk, request: Request, form: FormData) -> Response:
@@ -94,7 +93,7 @@ def listing_with(
                 "waiting": waiting[queue.name].items,
                 "problem": problem if at in (None, queue.name) else None,
                 "samples": [
-                    listed(connection, each, person.name, desk.view, language)
+                    listed(connection, each, person.name, desk.zone, language)
                     for each in samples.samples(connection, queue.name, _MOST_LISTED)
                 ],
             }
@@ -128,28 +127,28 @@ def draw(desk: Desk, request: Request, form: FormData) -> Response:
     if seed is None or size is None or reviewers is None:
         return listing_with(desk, request, "review_wrong_number", queue.name, 400)
     given = {name: field(form, name) for name in ("character", "model", "topic", "since", "until")}
-    filters, now_ms = filters_of(form_of(given), desk.view), time.time_ns() // 1_000_000
+    filters = filters_of(form_of(given), desk.zone)
     plan = Plan(queue.name, seed, size, reviewers, filters)
     with reading(desk.engine) as connection:  # it may take seconds, and whoever writes is not to wait for it
         drawn = samples.draw(connection, plan, queue.candidates(connection, filters, None))
     if not drawn.items:
         return listing_with(desk, request, "review_nothing", queue.name, 400)
     with writing(desk.engine) as connection:
-        sample_id = samples.keep(connection, plan, drawn, request.state.person.name, now_ms)
+        sample_id = samples.keep(connection, plan, drawn, request.state.person.name, now_ms())
     return RedirectResponse(item_href(queue, sample_id), 303)
 
 
 def undo(desk: Desk, request: Request, form: FormData) -> Response:
     """Take back one's own last answer of a sample, or that of the item named, and go to the item."""
-    person, now_ms = request.state.person.name, time.time_ns() // 1_000_000
+    person = request.state.person.name
     with writing(desk.engine) as connection:
         sample = sample_of(connection, field(form, "sample"))
         try:
             if field(form, "number"):
                 item = item_of(connection, sample, field(form, "number"))
-                decisions.undo(connection, item.id, person, now_ms)
+                decisions.undo(connection, item.id, person, now_ms())
             else:
-                item_id = decisions.undo_last(connection, sample.id, person, now_ms)
+                item_id = decisions.undo_last(connection, sample.id, person, now_ms())
                 found = None if item_id is None else samples.item(connection, item_id)
                 if found is None:
                     return RedirectResponse(sample_href(sample.id), 303)
@@ -164,9 +163,9 @@ def close(desk: Desk, request: Request, form: FormData) -> Response:
     person = request.state.person
     with writing(desk.engine) as connection:
         sample = sample_of(connection, field(form, "sample"))
-        if sample.who != person.name and not person.may(Right.ADMINISTER):
+        if not person.owns(sample.who):
             raise HTTPException(403)
-        samples.close(connection, sample.id, person.name, time.time_ns() // 1_000_000)
+        samples.close(connection, sample.id, person.name, now_ms())
     return RedirectResponse(sample_href(sample.id), 303)
 
 
@@ -201,16 +200,16 @@ def answerable(item: Item, given: Iterable[Decision], sample: Sample, reviewer: 
     return item.there and len(answers) < sample.reviewers and all(each.reviewer != reviewer for each in answers)
 
 
-def listed(connection: Connection, sample: Sample, reviewer: str, view: View, language: str) -> Listed:
+def listed(connection: Connection, sample: Sample, reviewer: str, zone: Zone, language: str) -> Listed:
     """Return how a sample was drawn and how far it is."""
     items, given = samples.items(connection, sample.id), decisions.in_force(connection, sample.id)
     there = [each for each in items if each.there]
     return Listed(
         sample_href(sample.id),
         sample.seed,
-        view.time(sample.at_ms),
+        zone.time(sample.at_ms),
         sample.who,
-        asked_of(sample, view, language),
+        asked_of(sample, zone, language),
         sum(len(given.get(each.id, ())) >= sample.reviewers for each in there),
         len(there),
         0 if sample.closed_ms else sum(answerable(each, given.get(each.id, ()), sample, reviewer) for each in there),
@@ -219,27 +218,17 @@ def listed(connection: Connection, sample: Sample, reviewer: str, view: View, la
     )
 
 
-def asked_of(sample: Sample, view: View, language: str) -> str:
+def asked_of(sample: Sample, zone: Zone, language: str) -> str:
     """Return the filters of a sample in words; empty where it was drawn from all."""
-    found = []
-    for name, key in _ASKED:
-        value = getattr(sample.filters, name)
-        if value is not None:
-            shown = view.day(value - (name == "until_ms")) if name.endswith("_ms") else value
-            found.append(f"{said(language, key)} {shown}")
-    return " · ".join(found)
-
-
-def sample_href(sample_id: int) -> str:
-    """Return the address of a sample."""
-    return f"/review/sample?{urlencode({'sample': sample_id})}"
+    asked = told(sample.filters._asdict(), zone, language)
+    return " · ".join(f"{said(language, each.key)} {each.text}" for each in asked)
 
 
 def item_href(queue: Queue, sample_id: int, at: int | None = None) -> str:
     """Return the address of an item of a sample by its number; without one, of the first that waits."""
     if queue.name is ReviewQueue.OFF_CANON_NAMES:  # all of them stand on one page
-        return f"{queue.path}?{urlencode({'sample': sample_id})}{'' if at is None else f'#name-{at}'}"
-    return f"{queue.path}?{urlencode({'sample': sample_id} | ({} if at is None else {'number': at}))}"
+        return href(queue.path, {"sample": sample_id}) + ("" if at is None else f"#name-{at}")
+    return href(queue.path, {"sample": sample_id, "number": at})
 
 
 def queue_of(name: str) -> Queue:
@@ -252,9 +241,6 @@ def queue_of(name: str) -> Queue:
         return QUEUES[ReviewQueue(name)]
     except (ValueError, KeyError):
         raise HTTPException(404) from None
-
-
-_NUMBERS: Final = (("seed", samples.SEEDS), ("size", samples.SIZES), ("reviewers", samples.REVIEWERS))
 
 
 def _within(text: str, known: range | tuple[int, ...]) -> int | None:

@@ -12,9 +12,9 @@ from schemas.words import UserWords
 from service.errors import OperatorError
 from service.profiles import read_profiles
 from service.profiles.words import read_words
+from service.review.bench import Bench
 from service.review.loading.live import Follower
 from service.review.loading.sample import load_sample
-from service.review.loading.uploading import Bench
 from service.review.pages.access import gate_of
 from service.review.pages.app import build
 from service.review.pages.jobs import Jobs
@@ -57,7 +57,7 @@ def opened(
     gate, jobs = gate_of(settings), Jobs()
     file = judging.profile_file
     words = UserWords() if file is None else read_words(file)
-    bench = Bench(judging.caps, read_profiles(judging.profile, file), words)
+    bench = Bench(judging.caps, read_profiles(judging.profile, file), words, settings.entity_ttl_s * 1_000)
     with opening.opened(settings.page_db) as engine:
         keep_zone(engine, settings.page_utc_offset_minutes)
         load_sample(engine, bench)

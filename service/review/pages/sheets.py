@@ -1,4 +1,4 @@
-"""What an export holds: rows as lines of JSON, to the letter, or as a sheet that a spreadsheet opens without harm."""
+"""Files that are taken out: rows as lines of JSON, to the letter, or as a sheet that spreadsheets open without harm."""
 
 import csv
 import io
@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import orjson
 
+from service.review.pages.times import Zone
 from service.review.pages.turns import parsed
-from service.review.pages.view import View
 from service.review.store.queries import Row
 
 
@@ -34,17 +34,22 @@ _OF_TURN: Final = ("user_message", "reply_text", "first_person", "named_entities
 _COLUMNS: Final = ("time", *_OF_ROW, *_OF_RECORD, "refused", "skipped", *_OF_TURN, "evidence", "verdict_id")
 
 
-def csv_parts(parts: Iterable[list[Row]], view: View) -> Iterator[tuple[bytes, int]]:
+def csv_parts(parts: Iterable[list[Row]], zone: Zone) -> Iterator[tuple[bytes, int]]:
     """Yield a sheet in parts, each with the number of rows in it; times are of the page's time zone."""
     yield _written([_COLUMNS], _BOM), 0
     for rows in parts:
-        yield _written([_cells(row, view) for row in rows]), len(rows)
+        yield _written([_cells(row, zone) for row in rows]), len(rows)
 
 
 def jsonl_parts(parts: Iterable[list[Row]]) -> Iterator[tuple[bytes, int]]:
     """Yield lines of JSON in parts, each with the number of rows in it; turn and verdict stand as they came."""
     for rows in parts:
         yield b"".join(orjson.dumps(_record(row), option=orjson.OPT_APPEND_NEWLINE) for row in rows), len(rows)
+
+
+def attachment(name: str) -> dict[str, str]:
+    """Return the header by which an answer is kept as a file."""
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
 
 
 def harmless(text: str) -> str:
@@ -59,10 +64,10 @@ def _written(rows: Iterable[Iterable[str]], before: str = "") -> bytes:
     return text.getvalue().encode()
 
 
-def _cells(row: Row, view: View) -> list[str]:
+def _cells(row: Row, zone: Zone) -> list[str]:
     record, turn = parsed(row.record), parsed(row.turn)
     values = [
-        view.time(row.occurred_ms),
+        zone.time(row.occurred_ms),
         *(getattr(row, name) for name in _OF_ROW),
         *(record.get(name) for name in _OF_RECORD),
         row.reason,
@@ -86,7 +91,7 @@ def _record(row: Row) -> dict[str, Any]:
         "turn": parsed(row.turn) or None,
         "verdict": parsed(row.record) or None,
         "refused": refused,
-        "skipped": (row.hedge_codes or "").split(),
+        "skipped": row.codes,
         "occurred_ms": row.occurred_ms,
         "judged_ms": row.judged_ms,
         "verdict_id": row.verdict_id,

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from schemas.verdict import VerdictWord
 from service.review.pages.links import Form, list_href, turn_href
-from service.review.pages.view import View
+from service.review.pages.times import Zone
 from service.review.store.spikes import OpenSpike, open_spikes
 from service.review.words import said
 
@@ -39,20 +39,20 @@ class Banners(NamedTuple):
     more: int
 
 
-def banners(connection: Connection, view: View, language: str, now_ms: int) -> Banners:
+def banners(connection: Connection, zone: Zone, language: str, now_ms: int) -> Banners:
     """Return the spikes that go on."""
     found, count = open_spikes(connection, MOST, now_ms)
-    return Banners([banner(each, view, language) for each in found], count - len(found))
+    return Banners([banner(each, zone, language) for each in found], count - len(found))
 
 
-def banner(spike: OpenSpike, view: View, language: str) -> Banner:
+def banner(spike: OpenSpike, zone: Zone, language: str) -> Banner:
     """Return a spike as it is shown; its list begins with the day on which its window began."""
     t = partial(said, language)
     begun_ms = spike.opened_ms - spike.window_s * 1000
     asked = Form(
         character=spike.character_id or "",
         topic=spike.topic,
-        since=view.day(begun_ms),
+        since=zone.day(begun_ms),
         verdict=VerdictWord.FORBIDDEN.value,
     )
     words = t(
@@ -66,5 +66,5 @@ def banner(spike: OpenSpike, view: View, language: str) -> Banner:
     if spike.character_id is not None:
         words = f"{spike.character_id}: {words}"
     examples = [Example(turn, turn_href(session, turn, asked)) for session, turn in spike.turns]
-    since = t("spike_since", when=view.time(spike.opened_ms))
+    since = t("spike_since", when=zone.time(spike.opened_ms))
     return Banner(spike.spike_id, words, since, list_href(asked), examples)

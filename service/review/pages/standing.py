@@ -1,11 +1,11 @@
 """How the live topics are followed, in the words of the page's header."""
 
-from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
 from typing import NamedTuple
 
 from service.review.loading.live import State
+from service.review.pages.times import Zone
 from service.review.words import said
 
 
@@ -27,12 +27,12 @@ class Standing(NamedTuple):
     problem: str
 
 
-def standing(state: State, language: str, time: Callable[[int | None], str | None], *, in_full: bool) -> Standing:
+def standing(state: State, language: str, zone: Zone, *, in_full: bool) -> Standing:
     """Return how the following stands; what the brokers are and what they said is for administrators (`in_full`)."""
     t = partial(said, language)
     followed = Following.ON if state.connected else Following.LOST if state.problem else Following.BEGINNING
     lag = t("live_lag", count=state.lag) if state.lag else t("live_no_lag") if state.lag == 0 else ""
-    last = t("live_last", when=time(state.last_ms)) if state.last_ms is not None else t("live_no_last")
+    last = t("live_last", when=zone.time(state.last_ms)) if state.last_ms is not None else t("live_no_last")
     problem = ""
     if state.problem:
         problem = t("live_problem")

@@ -3,7 +3,6 @@
 Everything comes from counts that are kept with the rows, but for the prompts, which are read from an index of theirs.
 """
 
-import time
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -17,17 +16,18 @@ from schemas.verdict import VerdictWord
 from service.evaluate.report.showing import shown
 from service.evaluate.report.value import Estimate, Kind
 from service.evaluate.statistics import holm, mcnemar, share
+from service.review.clock import now_ms
 from service.review.pages.desk import Desk
 from service.review.pages.faces import FACES
 from service.review.pages.links import Form, list_href, summary_href
-from service.review.pages.plots import Plot, Span, Whisker, day_of, gathered, plot, spans, top_of, whisker, written
+from service.review.pages.plots import Plot, Span, Whisker, gathered, plot, spans, top_of, whisker
+from service.review.pages.times import Zone, day_of, written
 from service.review.store import days, prompts
 from service.review.store.days import Count, Period
 from service.review.store.opening import reading
 from service.review.store.queries import GROUPS, REFUSED
 
 _DAYS: Final = 28
-_DAY_MS: Final = 86_400_000
 # Characters are ranked among those with the most mismatched turns.
 _RANKED: Final = 300
 _LISTED: Final = 30
@@ -87,7 +87,7 @@ def show(desk: Desk, request: Request, form: FormData) -> Response:
     if "" in query.values():
         return RedirectResponse(summary_href(asked._asdict()), 303)
     with reading(desk.engine) as connection:
-        period, known = _period(connection, asked, desk.settings.page_utc_offset_minutes)
+        period, known = _period(connection, asked, desk.zone)
         values: dict[str, Any] = {} if period is None else _values(connection, period, asked)
         compared = _models(connection, asked.character or None)
     return desk.view.page(
@@ -104,15 +104,14 @@ def show(desk: Desk, request: Request, form: FormData) -> Response:
     )
 
 
-def _period(connection: Connection, asked: Asked, minutes: int) -> tuple[Period | None, tuple[int, int] | None]:
+def _period(connection: Connection, asked: Asked, zone: Zone) -> tuple[Period | None, tuple[int, int] | None]:
     """Return the days that are asked for, and all that have turns."""
     first, last = (day_of(text) if text else None for text in (asked.since, asked.until))
     if (asked.since and first is None) or (asked.until and last is None):
         raise HTTPException(400)
     character = asked.character or None
     # A day after tomorrow is a clock that went wrong somewhere, and no reason to show nothing of today.
-    tomorrow = (time.time_ns() // 1_000_000 + minutes * 60_000) // _DAY_MS + 1
-    known = days.extent(connection, character, tomorrow)
+    known = days.extent(connection, character, zone.today(now_ms()) + 1)
     if first is None and last is None and known is None:
         return None, None
     begins, ends = known or (first or last or 0, last or first or 0)
@@ -201,6 +200,11 @@ def _models(connection: Connection, character: str | None) -> dict[str, Any] | N
     ]
     rows = [Model(name, each, whisker(each, top)) for name, each in zip(models, shares, strict=True)]
     rows.sort(key=lambda one: -(one.share.value or 0.0))
-    return {"models": rows, "pairs": pairs, "prompts": found.prompts, "partly": found.partly, "top": top} | {
-        "unjudged": found.unjudged
+    return {
+        "models": rows,
+        "pairs": pairs,
+        "prompts": found.prompts,
+        "partly": found.partly,
+        "unjudged": found.unjudged,
+        "top": top,
     }

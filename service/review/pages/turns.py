@@ -21,7 +21,7 @@ from service.review.pages.marking import (
     pieces,
     reply_marks,
 )
-from service.review.pages.view import View
+from service.review.pages.times import Zone
 from service.review.store import choosing, queries
 from service.review.store.queries import ModelSummary, Row
 
@@ -98,7 +98,7 @@ def opened(
     connection: Connection,
     row: Row,
     form: Form,
-    view: View,
+    zone: Zone,
     language: str,
     *,
     is_page: bool,
@@ -121,19 +121,19 @@ def opened(
         detail=told(language, row.detail),
         said=said_in(turn, record) if turn else None,
         face=face(row.verdict),
-        time=view.time(row.occurred_ms),
+        time=zone.time(row.occurred_ms),
         own_href=turn_href(row.session_id, row.turn_id, form),
         why_href=why_href(row.session_id, row.turn_id, form),
         session_href=list_href(Form(session=row.session_id)),
         told=summary if summary is not None and summary.by == Author.MODEL else None,
-        codes=(row.hedge_codes or "").split(),
+        codes=row.codes,
         recall_href=recall_href,
         around=[
             _neighbour(each, row, form, target if each.turn_id == source else None)
             for each in queries.around(connection, row.session_id, row.turn_id, _AROUND)
         ],
         history=[
-            (view.time(each.judged_ms) or "", each.verdict or "")
+            (zone.time(each.judged_ms) or "", each.verdict or "")
             for each in queries.history(connection, row.session_id, row.turn_id)
         ],
         is_page=is_page,

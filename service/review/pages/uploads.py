@@ -1,7 +1,6 @@
 """Uploading: what was loaded, the preview of new files, their loading with its progress, and undoing it."""
 
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -13,18 +12,18 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from service.errors import OperatorError
+from service.review.clock import now_ms
 from service.review.loading.files import File, Files, path_for
-from service.review.loading.sample import SAMPLE
 from service.review.loading.uploading import load as load_files
 from service.review.loading.uploading import preview as preview_files
 from service.review.pages.access import Right
 from service.review.pages.desk import Desk, field
 from service.review.pages.expectations import header_told, told
 from service.review.pages.jobs import UNDER_WAY, Job, State
-from service.review.pages.links import number
+from service.review.pages.links import href, number
 from service.review.pages.view import language_of
-from service.review.store import brought, loads
-from service.review.store.loads import LoadBusy, LoadGone, LoadState
+from service.review.store import evaluations, loads
+from service.review.store.loads import SAMPLE, Load, LoadBusy, LoadGone, LoadState
 from service.review.store.opening import reading
 from service.review.words import WORDS, said
 
@@ -40,8 +39,8 @@ def listing(desk: Desk, request: Request, form: FormData) -> Response:
 def listing_with(desk: Desk, request: Request, problem: str | None, status: int = 200) -> Response:
     """Show it with what went wrong, as the key of its words."""
     with reading(desk.engine) as connection:
-        loads = brought.loads(connection)
-        has_report = brought.evaluation(connection) is not None
+        loaded = loads.listing(connection)
+        has_report = evaluations.newest(connection) is not None
     most = desk.settings.page_max_upload_bytes
     return desk.view.page(
         request,
@@ -49,7 +48,8 @@ def listing_with(desk: Desk, request: Request, problem: str | None, status: int 
         "uploads",
         status,
         problem=problem,
-        loads=[_shown(desk, request, load) for load in loads],
+        loads=[_shown(desk, request, load) for load in loaded],
+        kinds=KINDS,
         has_report=has_report,
         may_remove=request.state.person.may(Right.ADMINISTER),
         most_bytes=most,
@@ -67,7 +67,7 @@ def begin(desk: Desk, request: Request, form: FormData) -> Response:
         return listing_with(desk, request, "upload_busy", 409)
     try:
         job.files = Files(**{kind: _stored(job, kind, file) for kind, file in given.items()})
-    except OSError:
+    except BaseException:
         desk.jobs.fail(job)
         raise
     desk.jobs.run(job, State.READING, lambda job: _read(desk, job), State.READY)
@@ -89,8 +89,9 @@ def job_page(desk: Desk, request: Request, form: FormData) -> Response:
         found=found,
         running=job.state in UNDER_WAY,
         said=said(language, done, done=job.done, of=job.of),
-        problem=None if job.problem is None else said(language, job.problem),
+        problem=job.problem,
         detail=header_told(language, job.detail or ""),
+        kinds=KINDS,
         refused=[(each, told(language, each.refusal.detail)) for each in found.refused] if found else [],
         notices=[_notice(language, notice) for notice in found.notices] if found else [],
     )
@@ -116,13 +117,13 @@ def undo(desk: Desk, request: Request, form: FormData) -> Response:
     """Take a whole load back: one's own, or as an administrator anybody's."""
     load_id, person = number(field(form, "load")), request.state.person
     with reading(desk.engine) as connection:
-        found = brought.load(connection, load_id)
+        found = loads.load(connection, load_id)
     if found is None:
         raise HTTPException(404)
-    if found.who != person.name and not person.may(Right.ADMINISTER):
+    if not person.owns(found.who):
         raise HTTPException(403)
     try:
-        loads.undo(desk.engine, load_id, person.name, time.time_ns() // 1_000_000)
+        loads.undo(desk.engine, load_id, person.name, now_ms())
     except LoadGone:
         return listing_with(desk, request, "loads_gone", 409)
     except LoadBusy:
@@ -157,15 +158,8 @@ def _saying(job: Job) -> Iterator[None]:
         job.problem = "upload_busy"
         raise
     except OperatorError as error:
-        job.problem, job.detail = "upload_wrong", _detail(job.files, str(error))
+        job.problem, job.detail = "upload_wrong", str(error)
         raise
-
-
-def _detail(files: Files, line: str) -> str:
-    for file in files:
-        if file is not None:
-            line = line.replace(str(file.path), file.name).replace(str(file.path.with_suffix(".plain.csv")), file.name)
-    return line
 
 
 def _job(desk: Desk, request: Request, job_id: str) -> Job:
@@ -174,14 +168,14 @@ def _job(desk: Desk, request: Request, job_id: str) -> Job:
     Raises:
         HTTPException: there is none, or none of one's own; 404.
     """
-    job, person = desk.jobs.find(job_id), request.state.person
-    if job is None or (job.who != person.name and not person.may(Right.ADMINISTER)):
+    job = desk.jobs.find(job_id)
+    if job is None or not request.state.person.owns(job.who):
         raise HTTPException(404)
     return job
 
 
 def _to(job: Job) -> Response:
-    return RedirectResponse(f"/uploads/job?upload={job.id}", 303)
+    return RedirectResponse(href("/uploads/job", {"upload": job.id}), 303)
 
 
 def _notice(language: str, notice: str) -> str:
@@ -191,8 +185,8 @@ def _notice(language: str, notice: str) -> str:
     return f"{name}: {said(language, key)}" if key in WORDS else notice
 
 
-def _shown(desk: Desk, request: Request, load: brought.Load) -> dict[str, Any]:
-    language, person = language_of(request), request.state.person
+def _shown(desk: Desk, request: Request, load: Load) -> dict[str, Any]:
+    language = language_of(request)
     counts = said(language, "loads_counts", judged=load.judged, refused=load.refused)
     if load.known:
         counts += said(language, "loads_known", known=load.known)
@@ -200,9 +194,9 @@ def _shown(desk: Desk, request: Request, load: brought.Load) -> dict[str, Any]:
         "id": load.id,
         "name": said(language, "loads_sample") if load.kind == SAMPLE else load.name,
         "who": load.who,
-        "when": desk.view.time(load.at_ms),
+        "when": desk.zone.time(load.at_ms),
         "what": counts if load.state == LoadState.DONE else said(language, f"loads_{load.state}"),
-        "ended": desk.view.time(load.ended_ms) if load.state == LoadState.UNDONE else None,
+        "ended": desk.zone.time(load.ended_ms) if load.state == LoadState.UNDONE else None,
         "ended_by": load.ended_by or "",
-        "may_undo": load.state == LoadState.DONE and (load.who == person.name or person.may(Right.ADMINISTER)),
+        "may_undo": load.state == LoadState.DONE and request.state.person.owns(load.who),
     }

@@ -1,6 +1,5 @@
 """The verdicts: the list in groups, a turn opened, and what failed a check."""
 
-import time
 from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
@@ -11,21 +10,29 @@ from starlette.responses import RedirectResponse, Response
 
 from rules.verify import ITEMS
 from schemas.verdict import VerdictWord
-from service.review.loading.sample import SAMPLE
+from service.review.clock import now_ms
 from service.review.notes import AUTOMATIC
-from service.review.pages import accesses
 from service.review.pages.access import Right
-from service.review.pages.context import Beside, beside, failed_items, grading
+from service.review.pages.context import column, failed_items
 from service.review.pages.desk import Desk
 from service.review.pages.faces import FACES, Face, face
 from service.review.pages.lines import Line, line
-from service.review.pages.links import Form, events_href, export_href, filters_of, form_of, list_href, list_of, number
+from service.review.pages.links import (
+    Form,
+    before_of,
+    events_href,
+    export_href,
+    filters_of,
+    form_of,
+    list_href,
+    list_of,
+    number,
+)
 from service.review.pages.spikes import banners
 from service.review.pages.turns import opened
 from service.review.pages.view import language_of
-from service.review.store import brought, queries
+from service.review.store import accesses, loads, queries
 from service.review.store.arriving import mark
-from service.review.store.loads import LoadState
 from service.review.store.opening import reading, writing
 from service.review.store.queries import GROUPS, REFUSED, Filters
 from service.review.store.searching import Hits
@@ -68,8 +75,7 @@ def listing(desk: Desk, request: Request, form: FormData) -> Response:
     asked = form_of(request.query_params)
     if "" in request.query_params.values():  # as a form sends it: a field that asks nothing has no place in an address
         return RedirectResponse(list_href(asked), 303)
-    filters, before = filters_of(asked, desk.view), request.query_params.get("before")
-    key = None if before is None else number(before)
+    filters, before = filters_of(asked, desk.zone), before_of(request.query_params)
     language = language_of(request)
     with reading(desk.engine) as connection:
         found_by = queries.looked_up(connection, filters)
@@ -77,19 +83,19 @@ def listing(desk: Desk, request: Request, form: FormData) -> Response:
         if found_by is not None and not found_by.is_whole:
             counts = {name: AtLeast(count) for name, count in counts.items()}
         groups = [
-            _group(connection, asked, filters, name, counts[name], key, language, found_by)
+            _group(connection, asked, filters, name, counts[name], before, language, found_by)
             for name in GROUPS
             if filters.verdict in (None, name)
         ]
         choices = queries.choices(connection)
-        is_sample = _is_sample(connection)
+        is_sample = loads.is_sample(connection)
         context = column(desk, request, connection)
-        seen, shown = mark(connection), banners(connection, desk.view, language, time.time_ns() // 1_000_000)
+        seen, shown = mark(connection), banners(connection, desk.zone, language, now_ms())
     if filters.session or filters.search:
         what = accesses.What.LIST if filters.session else accesses.What.SEARCH
         with writing(desk.engine) as connection:
             sessions = [each.session_id for group in groups for each in group.lines]
-            accesses.record_all(connection, request.state.person.name, what, sessions)
+            accesses.record(connection, request.state.person.name, what, sessions, now_ms())
     return desk.view.page(
         request,
         "verdicts.html",
@@ -172,11 +178,11 @@ def turn(desk: Desk, request: Request, form: FormData) -> Response:
     if row is None:
         raise HTTPException(404)
     with writing(desk.engine) as connection:
-        accesses.record(connection, request.state.person.name, accesses.What.TURN, row.session_id)
+        accesses.record(connection, request.state.person.name, accesses.What.TURN, [row.session_id], now_ms())
     with reading(desk.engine) as connection:
         may = request.state.person.may(Right.REVIEW)
         language = language_of(request)
-        shown = opened(connection, row, list_of(query), desk.view, language, is_page=not is_part, may_review=may)
+        shown = opened(connection, row, list_of(query), desk.zone, language, is_page=not is_part, may_review=may)
         if is_part:
             return desk.view.page(request, "part.html", d=shown)
         context = column(desk, request, connection)
@@ -190,24 +196,10 @@ def failing(desk: Desk, request: Request, form: FormData) -> Response:
     if not 1 <= item <= len(ITEMS):
         raise HTTPException(404)
     with reading(desk.engine) as connection:
-        rows = queries.held_back_rows(connection, None, _MOST_FAILING).rows
+        rows = queries.held_back_rows(connection, _MOST_FAILING)
         context = column(desk, request, connection)
     language = language_of(request)
     lines = [line(row, Form(), language) for row in rows if item in failed_items(row.detail)]
     return desk.view.page(
         request, "checks.html", "verdicts", item=item, words=AUTOMATIC[item - 1], lines=lines, beside=context
     )
-
-
-def column(desk: Desk, request: Request, connection: Connection) -> Beside:
-    """Return the column that is always in sight."""
-    counts = queries.counts(connection, queries.NO_FILTERS)
-    judged = sum(count for name, count in counts.items() if name != REFUSED)
-    report = brought.evaluation(connection)
-    found = None if report is None else grading(report.report, desk.view.time(report.at_ms) or "", report.who)
-    return beside(language_of(request), judged, queries.held_back(connection), found)
-
-
-def _is_sample(connection: Connection) -> bool:
-    """Tell whether what is shown is the sample; whatever else is written takes its place."""
-    return {load.kind for load in brought.loads(connection) if load.state == LoadState.DONE} == {SAMPLE}

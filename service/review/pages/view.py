@@ -1,7 +1,6 @@
-"""How a page is written: templates, the language and the theme somebody chose, and the time as they read it."""
+"""How a page is written: templates, the language and the theme somebody chose, numbers as they are read."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from service.review.loading.live import State
 from service.review.pages.access import Person, Right
 from service.review.pages.standing import Standing, standing
+from service.review.pages.times import Zone
 from service.review.pages.visible import finished
 from service.review.words import LANGUAGES, said
 
@@ -40,7 +40,7 @@ class View:
 
     def __init__(
         self,
-        utc_offset_minutes: int,
+        zone: Zone,
         *,
         logs_out: bool,
         waiting: Callable[[str], int],
@@ -53,7 +53,7 @@ class View:
         """
         self._waiting = waiting
         self._live = live
-        self._offset = timedelta(minutes=utc_offset_minutes)
+        self._zone = zone
         self._logs_out = logs_out
         self._environment = Environment(
             loader=FileSystemLoader(ROOM / "templates"),
@@ -64,7 +64,7 @@ class View:
             finalize=finished,
         )
         # What goes back to us as it is: a form's values.
-        self._environment.filters["exact"] = escape
+        self._environment.filters |= {"exact": escape, "number": number, "percent": percent}
         files = sorted(STATIC.iterdir())
         self._version = sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
@@ -103,28 +103,17 @@ class View:
         person: Person | None = request.state.person
         if self._live is None or person is None:
             return None
-        return standing(self._live(), language_of(request), self.time, in_full=person.may(Right.ADMINISTER))
+        return standing(self._live(), language_of(request), self._zone, in_full=person.may(Right.ADMINISTER))
 
-    def time(self, at_ms: int | None) -> str | None:
-        """Return a time as it is read here, to the second."""
-        if at_ms is None:
-            return None
-        try:
-            return f"{datetime.fromtimestamp(at_ms / 1000, UTC) + self._offset:%Y-%m-%d %H:%M:%S}"
-        except (OverflowError, ValueError, OSError):
-            return str(at_ms)
 
-    def day(self, at_ms: int | None) -> str:
-        """Return the day of a time, or nothing."""
-        return (self.time(at_ms) or "")[:10]
+def number(value: int) -> str:
+    """Return a number as it is read."""
+    return f"{value:,}"
 
-    def begins_ms(self, day: str, days_later: int = 0) -> int | None:
-        """Return when a day (YYYY-MM-DD) begins here, or a day some days later; None where it is none."""
-        try:
-            begins = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(days=days_later)
-        except (ValueError, OverflowError):
-            return None
-        return int((begins - self._offset).timestamp() * 1000)
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """Return a share as it is read; a dash where there is none."""
+    return "—" if share is None else f"{share:.{digits}%}"
 
 
 def language_of(request: Request) -> str:

@@ -5,12 +5,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.review.pages import accesses
+from service.review.clock import now_ms
+from service.review.pages.context import column
 from service.review.pages.desk import Desk
 from service.review.pages.faces import face
 from service.review.pages.links import list_of, turn_href
-from service.review.pages.verdicts import column
-from service.review.store import queries
+from service.review.store import accesses, queries
 from service.review.store.opening import reading, writing
 from service.review.why import Unexplained
 from service.review.why import why as why_of
@@ -24,11 +24,10 @@ def why(desk: Desk, request: Request, form: FormData) -> Response:
         row = queries.row(connection, query.get("session", ""), query.get("turn", ""))
         if row is None:
             raise HTTPException(404)
-        ttl_ms = desk.settings.entity_ttl_s * 1_000
-        found = why_of(connection, row.id, desk.bench.profiles, desk.bench.caps, ttl_ms)
+        found = why_of(connection, row.id, desk.bench)
         context = column(desk, request, connection)
     with writing(desk.engine) as connection:
-        accesses.record(connection, request.state.person.name, accesses.What.WHY, row.session_id)
+        accesses.record(connection, request.state.person.name, accesses.What.WHY, [row.session_id], now_ms())
     results = []
     if not isinstance(found, Unexplained):
         shown = found.working

@@ -1,18 +1,15 @@
 """What the reviews so far propose: names for cards, endings for a profile file, and from whose answers (issue 8)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import orjson
 from sqlalchemy import Connection
 
 from rules.profile import SEED
-from schemas.card import Card
-from schemas.lexicon import Entry
-from schemas.words import AddedEnding, UserWords
-from service.decode import Caps, decode_card, decode_entry
+from schemas.words import AddedEnding
+from service.decode import Caps
 from service.metrics import ReviewQueue
-from service.profiles import KNOWN, AnyProfile
+from service.review.bench import Bench
 from service.review.patching.cards import Patch, patched
 from service.review.patching.endings import ending, profile_of, with_endings
 from service.review.store import reference
@@ -66,51 +63,30 @@ def for_profile(connection: Connection) -> list[ForProfile]:
     return list(by_form.values())
 
 
-def sides_of_patch(
-    connection: Connection, patch: Patch, profiles: Sequence[AnyProfile], caps: Caps
-) -> tuple[Snapshot, Snapshot]:
+def sides_of_patch(connection: Connection, patch: Patch, bench: Bench) -> tuple[Snapshot, Snapshot]:
     """Return what a character's turns are judged by, before a patch and after it."""
-    entries = present_entries(connection, caps)
-    return snapshot([patch.before], entries, *profiles), snapshot([patch.after], entries, *profiles)
+    entries = reference.present_lexicon(connection, bench.caps)
+    return snapshot([patch.before], entries, *bench.profiles), snapshot([patch.after], entries, *bench.profiles)
 
 
 def sides_of_endings(
-    connection: Connection, characters: Iterable[str], words: UserWords, added: Iterable[AddedEnding], caps: Caps
+    connection: Connection, characters: Iterable[str], added: Iterable[AddedEnding], bench: Bench
 ) -> tuple[Snapshot, Snapshot]:
     """Return what characters' turns are judged by under `extended`, by the present profile file and by the new one.
 
     A card that asks for `seed` stays with it.
     """
-    entries, cards = present_entries(connection, caps), present_cards(connection, characters, caps)
-    now, then = profile_of(words), profile_of(with_endings(words, added))
+    entries = reference.present_lexicon(connection, bench.caps)
+    cards = reference.present_cards_of(connection, characters, bench.caps)
+    now, then = profile_of(bench.words), profile_of(with_endings(bench.words, added))
     return snapshot(cards, entries, now, SEED), snapshot(cards, entries, then, SEED)
-
-
-def present_cards(connection: Connection, characters: Iterable[str], caps: Caps) -> list[Card]:
-    """Return the present cards of characters, as far as they have one."""
-    found = (present_card(connection, character, caps) for character in dict.fromkeys(characters))
-    return [card for card in found if card is not None]
-
-
-def present_card(connection: Connection, character_id: str, caps: Caps) -> Card | None:
-    """Return a character's present card."""
-    record = reference.present_card(connection, character_id)
-    card = None if record is None else decode_card(record.encode(), caps, KNOWN)
-    return card if isinstance(card, Card) else None
-
-
-def present_entries(connection: Connection, caps: Caps) -> list[Entry]:
-    """Return the rows of the present lexicon."""
-    records = orjson.loads(reference.present_lexicon(connection) or "[]")
-    entries = (decode_entry(orjson.dumps(record), caps) for record in records)
-    return [entry for entry in entries if isinstance(entry, Entry)]
 
 
 def _for_card(connection: Connection, caps: Caps, character: str, found: list[Outcome]) -> ForCard:
     def named(answer: str | None) -> tuple[str, ...]:
         return tuple(name_of(each.key).name for each in found if each.answer == answer)
 
-    card, added = present_card(connection, character, caps), named("add")
+    card, added = reference.present_card(connection, character, caps), named("add")
     patch = None if card is None else patched(card, added)
     who = dict.fromkeys(each for one in found for each in one.who)
     samples = dict.fromkeys(one.sample_id for one in found)

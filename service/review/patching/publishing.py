@@ -3,7 +3,6 @@
 Whoever asks has seen a preview made from a card: where the topic holds another by now, nothing is sent.
 """
 
-import time
 from typing import Any
 
 import orjson
@@ -15,6 +14,7 @@ from service.errors import OperatorError
 from service.load import publish_records
 from service.profiles import KNOWN
 from service.records import Record, card_record
+from service.review.clock import now_ms
 from service.review.patching.cards import Patch
 from service.review.store import publications
 from service.review.store.batch import Batch, CardChange
@@ -46,7 +46,7 @@ def publish(engine: Engine, settings: KafkaSettings, patch: Patch, made_from: An
     before, after = _text(patch.before), _text(patch.after)
     with writing(engine) as connection:
         origin = orjson.dumps(made_from).decode()
-        number = publications.begin(connection, patch.character_id, (before, after), origin, who, _now_ms())
+        number = publications.begin(connection, patch.character_id, (before, after), origin, who, now_ms())
     try:
         present = _present(settings, patch.before, patch.after)
         with writing(engine) as connection:
@@ -70,7 +70,7 @@ def undo(engine: Engine, settings: KafkaSettings, number: int, who: str) -> None
         OperatorError: the brokers cannot be reached, or did not take it.
     """
     with writing(engine) as connection:
-        found = publications.begin_undo(connection, number, who, _now_ms())
+        found = publications.begin_undo(connection, number, who, now_ms())
     if found is None:
         raise NothingToUndo("there is no such publication, or it was taken back already")
     before, after = _card(found.before, settings), _card(found.after, settings)
@@ -107,11 +107,11 @@ def _send(settings: KafkaSettings, record: Record) -> None:
 
 def _end(engine: Engine, number: int, state: PublicationState, card: Card | None = None) -> None:
     """Write down the outcome, and the card that stands by it, in one transaction."""
-    now_ms = _now_ms()
+    at_ms = now_ms()
     with writing(engine) as connection:
-        publications.end(connection, number, state, now_ms)
+        publications.end(connection, number, state, at_ms)
         if card is not None:
-            write(connection, Batch(cards=[CardChange(card.character_id, card, now_ms)]))
+            write(connection, Batch(cards=[CardChange(card.character_id, card, at_ms)]))
 
 
 def _was_failed(found: Publication) -> bool:
@@ -126,7 +126,3 @@ def _card(record: str, settings: KafkaSettings) -> Card:
 
 def _text(card: Card) -> str:
     return (card_record(card).value or b"").decode()
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -1,11 +1,21 @@
-"""Add many rows to a table: one statement each in SQLite, which is in this process, and one for all in PostgreSQL."""
+"""Hand many rows or values to a database: one statement each in SQLite, which is in this process, else one for all."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypeVar
 
 import orjson
 from sqlalchemy import Column, ColumnElement, Connection, Integer, Table, insert
 from sqlalchemy import text as sql
+
+Value = TypeVar("Value")
+
+_TOGETHER: Final = 500
+
+
+def parts(values: Sequence[Value], together: int = _TOGETHER) -> Iterator[Sequence[Value]]:
+    """Cut values into parts that one statement takes."""
+    for start in range(0, len(values), together):
+        yield values[start : start + together]
 
 
 def add(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:

@@ -11,23 +11,14 @@ from sqlalchemy import Connection, func, null, select
 
 from service.review.store.keeping import kept
 from service.review.store.loads import LoadState
-from service.review.store.queries import REFUSED, Filters
+from service.review.store.queries import EQUAL, REFUSED, Filters
 from service.review.store.searching import wanted
 from service.review.store.tables import LOADS, TEXTS, TURN_ROWS
 
 _MARK: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,9})", re.ASCII)
 # So many new rows are looked at in one go.
 MOST: Final = 500
-_COLUMNS: Final = (
-    "place",
-    "character_id",
-    "model_id",
-    "session_id",
-    "touched_topic",
-    "verdict",
-    "occurred_ms",
-    "hedged",
-)
+_COLUMNS: Final = ("place", "verdict", "occurred_ms", "hedged", *(column for column, _ in EQUAL))
 
 
 class Mark(NamedTuple):
@@ -71,15 +62,10 @@ def arrived(connection: Connection, filters: Filters, since: Mark) -> tuple[int,
 
 
 def _fits(row: Any, filters: Filters) -> bool:
-    asked = (
-        (row.character_id, filters.character),
-        (row.model_id, filters.model),
-        (row.session_id, filters.session),
-        (row.touched_topic, filters.topic),
-        (row.verdict or REFUSED, filters.verdict),
-    )
+    asked = ((getattr(row, column), getattr(filters, name)) for column, name in EQUAL)
     return (
         all(value is None or kept(value) == held for held, value in asked)
+        and filters.verdict in (None, row.verdict or REFUSED)
         and (filters.since_ms is None or (row.occurred_ms is not None and row.occurred_ms >= filters.since_ms))
         and (filters.until_ms is None or (row.occurred_ms is not None and row.occurred_ms < filters.until_ms))
         and (row.hedged == 1 or not filters.hedge)

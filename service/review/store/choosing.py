@@ -29,7 +29,7 @@ def choices_of(row: Row) -> dict[ReviewQueue, list[Candidate]]:
         found[ReviewQueue.FORBIDDEN_TOPICS] = [turn]
     if off_canon := names.names_of(row):
         found[ReviewQueue.OFF_CANON_NAMES] = [Candidate(key_of(*name), name.character_id) for name in off_canon]
-    if row.verdict is not None and HedgeCode.MIXED_LEVELS in (row.hedge_codes or "").split():
+    if row.verdict is not None and HedgeCode.MIXED_LEVELS in row.codes:
         found[ReviewQueue.MIXED_SPEECH] = [turn]
     return found
 

@@ -17,7 +17,7 @@ from service.review.store.tables import DAY_TALLIES, DAY_ZONE
 
 # The day of a time that no calendar has.
 NO_DAY: Final = -1_000_000
-_DAY_MS: Final = 86_400_000
+DAY_MS: Final = 86_400_000
 _YEAR_1_MS: Final = -62_135_596_800_000
 _YEAR_9999_MS: Final = 253_402_214_400_000
 # A division rounds down in both databases only where it is of no negative number.
@@ -27,7 +27,7 @@ DAY_TALLY: Final = f"""
     INSERT INTO day_tallies (day, character_id, model_id, touched_topic, verdict, dated, shown)
     SELECT
         CASE WHEN one.ms BETWEEN {_YEAR_1_MS} AND {_YEAR_9999_MS} THEN
-            (one.ms + {_SHIFT_DAYS * _DAY_MS} + 60000 * (SELECT utc_offset_minutes FROM day_zone)) / {_DAY_MS}
+            (one.ms + {_SHIFT_DAYS * DAY_MS} + 60000 * (SELECT utc_offset_minutes FROM day_zone)) / {DAY_MS}
             - {_SHIFT_DAYS}
         ELSE {NO_DAY} END,
         one.character_id, one.model_id, one.touched_topic, one.verdict, one.dated, {{sign}}COUNT(*)

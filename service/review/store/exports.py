@@ -1,13 +1,15 @@
 """Exports: the rows of a list, read as they stood at one moment, and who took them out and why (issue 8, item 6)."""
 
 from collections.abc import Generator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 from sqlalchemy import Connection, Engine, insert, select, update
 
 from service.review.store import queries
+from service.review.store.keeping import clean
 from service.review.store.opening import reading, writing
+from service.review.store.paging import cut
 from service.review.store.queries import Filters, Row
 from service.review.store.tables import EXPORTS
 
@@ -31,10 +33,11 @@ class Export(NamedTuple):
 
 def begin(engine: Engine, who: str, reason: str, form: str, filters: Filters, at_ms: int) -> int:
     """Write down that somebody takes rows out, before the first of them is sent; return its id."""
-    asked = {name: _clean(value) for name, value in filters._asdict().items() if value not in (None, False)}
+    asked = {name: value for name, value in filters._asdict().items() if value not in (None, False)}
+    asked |= {name: clean(value) for name, value in asked.items() if isinstance(value, str)}
     # What is looked for may be what somebody said; that it was looked for is enough.
     asked |= {"search": True} if filters.search else {}
-    row = {"at_ms": at_ms, "who": _clean(who), "reason": _clean(reason), "form": form}
+    row = {"at_ms": at_ms, "who": clean(who), "reason": clean(reason), "form": form}
     with writing(engine) as connection:
         made = insert(EXPORTS).values(row | {"filters": orjson.dumps(asked).decode()})
         export_id: int = connection.execute(made.returning(EXPORTS.c.id)).scalar_one()
@@ -56,7 +59,7 @@ def listing(connection: Connection, who: str | None, before: int | None, limit: 
     if before is not None:
         statement = statement.where(EXPORTS.c.id < before)
     found = [Export(*each) for each in connection.execute(statement.limit(limit + 1))]
-    return found[:limit], found[limit - 1].id if len(found) > limit else None
+    return cut(found, limit, lambda each: each.id)
 
 
 def parts(engine: Engine, filters: Filters) -> Generator[list[Row], None, None]:
@@ -65,7 +68,3 @@ def parts(engine: Engine, filters: Filters) -> Generator[list[Row], None, None]:
         for group in queries.GROUPS:
             if filters.verdict in (None, group):
                 yield from queries.whole(connection, filters, group, _PART_ROWS)
-
-
-def _clean(value: Any) -> Any:
-    return value.replace("\x00", "\N{SYMBOL FOR NULL}") if isinstance(value, str) else value

@@ -17,11 +17,11 @@ from sqlalchemy import text as sql
 
 from schemas.spike import SpikeRecord
 from schemas.summary import SummaryRecord
-from service.review.store.adding import add
+from service.review.store.adding import add, parts
 from service.review.store.batch import Batch, Judged, RefusedTurn
 from service.review.store.keeping import kept
 from service.review.store.opening import writing
-from service.review.store.removing import parts, remove_turns
+from service.review.store.removing import remove_turns
 from service.review.store.tables import (
     ACCESSES,
     EXPORTS,
@@ -69,8 +69,7 @@ def forget(engine: Engine, sessions: Sequence[str], now_ms: int) -> Counter[str]
     """
     gone: Counter[str] = Counter()
     names = sorted({kept(session) for session in sessions})
-    for start in range(0, len(names), _TOGETHER):
-        some = names[start : start + _TOGETHER]
+    for some in parts(names, _TOGETHER):
         with writing(engine) as connection:
             _remember(connection, some, now_ms)
             gone += remove_turns(connection, TURN_ROWS.c.session_id.in_(some))

@@ -1,4 +1,4 @@
-"""The form that ids have in the database: as they came, as far as an index takes them."""
+"""The form that texts and ids have in the database: as they came, as far as it and its indexes take them."""
 
 import re
 from hashlib import blake2b
@@ -13,17 +13,26 @@ _LOWEST: Final = "\x04"
 
 
 @overload
+def clean(text: str) -> str: ...
+@overload
+def clean(text: None) -> None: ...
+def clean(text: str | None) -> str | None:
+    """Return a text as both databases take it: U+0000, which PostgreSQL does not, is shown."""
+    return None if text is None else text.replace("\x00", "\N{SYMBOL FOR NULL}")
+
+
+@overload
 def kept(text: str) -> str: ...
 @overload
 def kept(text: None) -> None: ...
 def kept(text: str | None) -> str | None:
-    """Return an id as it is kept: U+0000, which PostgreSQL does not take, is shown, and one over 600 bytes is cut.
+    """Return an id as it is kept: clean, and cut where it is over 600 bytes.
 
     A cut one ends in a hash of the whole, so that no two become one.
     """
     if text is None:
         return None
-    text = text.replace("\x00", "\N{SYMBOL FOR NULL}")
+    text = clean(text)
     encoded = text.encode()
     if len(encoded) <= _MOST_BYTES:
         return text

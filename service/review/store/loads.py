@@ -1,11 +1,12 @@
 """Loads of files: their rows are written unseen, shown all at once at the end, and taken back as one."""
 
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Engine, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, delete, insert, select, update
 
 from service.errors import OperatorError
+from service.review.store.keeping import clean
 from service.review.store.opening import writing
 from service.review.store.removing import remove_rows
 from service.review.store.settling import settle_load
@@ -14,9 +15,9 @@ from service.review.store.tables import CARDS, LETTERS, LEXICONS, LOADS, TURN_RO
 # A load that gave no sign of life for so long is taken for dead.
 DEAD_AFTER_MS: Final = 30_000
 _SWEEP_ROWS: Final = 2_000
-
-
+# The kinds of loads.
 SAMPLE: Final = "sample"
+UPLOAD: Final = "upload"
 
 
 class LoadState(StrEnum):
@@ -32,12 +33,32 @@ class LoadState(StrEnum):
 _GONE: Final = (LoadState.CANCELLED.value, LoadState.ABANDONED.value, LoadState.UNDONE.value)
 
 
+class Load(NamedTuple):
+    """A load of files: how it stands, and what came of it."""
+
+    id: int
+    kind: str
+    name: str
+    who: str
+    at_ms: int
+    state: str
+    judged: int
+    refused: int
+    known: int
+    ended_ms: int | None
+    ended_by: str | None
+
+
 class LoadBusy(OperatorError):
     """Another load is in the way: one goes on at a time, and a version belongs to the load that brought it first."""
 
 
 class LoadGone(OperatorError):
     """The load is not what it was: it was taken for dead, or is undone already."""
+
+
+_LOADS: Final = select(*(LOADS.c[name] for name in Load._fields))
+_SHOWN_SAMPLE: Final = (LOADS.c.kind == SAMPLE) & (LOADS.c.state == LoadState.DONE)
 
 
 def begin(engine: Engine, kind: str, name: str, who: str, now_ms: int, *, only_first: bool = False) -> int | None:
@@ -54,7 +75,7 @@ def begin(engine: Engine, kind: str, name: str, who: str, now_ms: int, *, only_f
             raise LoadBusy("another file is being loaded; one at a time")
         if only_first and not _is_empty(connection):
             return None
-        row = {"kind": kind, "name": name.replace("\x00", ""), "who": who, "at_ms": now_ms, "beat_ms": now_ms}
+        row = {"kind": kind, "name": clean(name), "who": who, "at_ms": now_ms, "beat_ms": now_ms}
         made = insert(LOADS).values(row | {"state": LoadState.LOADING.value, "judged": 0, "refused": 0, "known": 0})
         load_id: int = connection.execute(made.returning(LOADS.c.id)).scalar_one()
     sweep(engine)
@@ -88,8 +109,7 @@ def finish(engine: Engine, load_id: int, counted: dict[str, int], now_ms: int) -
 
 def retire_sample(connection: Connection, now_ms: int) -> None:
     """Take the sample off the page, for there is something of one's own."""
-    shown = (LOADS.c.kind == SAMPLE) & (LOADS.c.state == LoadState.DONE)
-    for load_id in list(connection.scalars(select(LOADS.c.id).where(shown))):
+    for load_id in list(connection.scalars(select(LOADS.c.id).where(_SHOWN_SAMPLE))):
         _end(connection, load_id, LoadState.UNDONE, now_ms, None)
         settle_load(connection, load_id)
 
@@ -135,6 +155,27 @@ def sweep(engine: Engine) -> None:
                     connection.execute(delete(table).where(table.c.load_id.in_(judged_nothing)))
                 return
             remove_rows(connection, ids)
+
+
+def is_shown(load_id: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Return the condition that what came with a load is shown: it came with none, or with one that is done."""
+    return load_id.is_(None) | load_id.in_(select(LOADS.c.id).where(LOADS.c.state == LoadState.DONE))
+
+
+def is_sample(connection: Connection) -> bool:
+    """Tell whether what is shown is the sample; whatever else is written takes its place."""
+    return connection.execute(select(LOADS.c.id).where(_SHOWN_SAMPLE)).first() is not None
+
+
+def listing(connection: Connection, limit: int = 100) -> list[Load]:
+    """Return the loads, newest first."""
+    return [Load(*each) for each in connection.execute(_LOADS.order_by(LOADS.c.id.desc()).limit(limit))]
+
+
+def load(connection: Connection, load_id: int) -> Load | None:
+    """Return a load."""
+    one = connection.execute(_LOADS.where(LOADS.c.id == load_id)).first()
+    return None if one is None else Load(*one)
 
 
 def _is_empty(connection: Connection) -> bool:

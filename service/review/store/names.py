@@ -11,6 +11,7 @@ from schemas.nfc import nfc
 from schemas.verdict import VerdictWord
 from service.metrics import ReviewQueue
 from service.review.store import queries
+from service.review.store.adding import parts
 from service.review.store.keeping import kept
 from service.review.store.queries import Filters, Row
 from service.review.store.samples import Candidate, key_of
@@ -20,7 +21,6 @@ from service.review.store.tables import DECISIONS, SAMPLE_ITEMS, SAMPLES, TURN_R
 _WORDS: Final = (VerdictWord.FORBIDDEN.value, VerdictWord.OFF_CANON.value)
 MOST_ROWS: Final = 50_000
 CONTEXTS: Final = 3
-_TOGETHER: Final = 500
 
 
 class Name(NamedTuple):
@@ -90,8 +90,8 @@ def named_in(connection: Connection, sessions: Sequence[str]) -> set[Name]:
     """Return the names off canon that turns of sessions named, in any version of their verdict."""
     found = set()
     columns = (TURN_ROWS.c.character_id, TURN_ROWS.c.off_canon)
-    for start in range(0, len(sessions), _TOGETHER):
-        some = TURN_ROWS.c.session_id.in_([kept(each) for each in sessions[start : start + _TOGETHER]])
+    for part in parts(sessions):
+        some = TURN_ROWS.c.session_id.in_([kept(each) for each in part])
         for row in connection.execute(select(*columns).where(some, TURN_ROWS.c.off_canon.is_not(None))):
             found |= {Name(row.character_id, name) for name in _names(row.off_canon)}
     return found
@@ -118,8 +118,7 @@ def unnamed(connection: Connection) -> list[int]:
 def forget_unnamed(connection: Connection) -> Counter[str]:
     """Remove the items, and the answers to them, of names that no turn names any more; return how many went."""
     gone, loose = Counter[str](), unnamed(connection)
-    for start in range(0, len(loose), _TOGETHER):
-        part = loose[start : start + _TOGETHER]
+    for part in parts(loose):
         gone["decisions"] += connection.execute(delete(DECISIONS).where(DECISIONS.c.item_id.in_(part))).rowcount
         gone["sample_items"] += connection.execute(delete(SAMPLE_ITEMS).where(SAMPLE_ITEMS.c.id.in_(part))).rowcount
     return +gone

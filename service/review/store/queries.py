@@ -3,17 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, select
 
 from schemas.verdict import VerdictWord
 from service.review.store.keeping import kept
+from service.review.store.loads import is_shown
+from service.review.store.paging import cut
 from service.review.store.searching import Hits, found, hits, met, wanted
-from service.review.store.tables import (
-    LOADS,
-    SUMMARIES,
-    TALLIES,
-    TURN_ROWS,
-)
+from service.review.store.tables import SUMMARIES, TALLIES, TURN_ROWS
 
 # The group of the turns that could not be judged; it stands where a verdict's word stands.
 REFUSED: Final = "refused"
@@ -83,6 +80,11 @@ class Row(NamedTuple):
     profile_digest: str | None
     load_id: int | None
 
+    @property
+    def codes(self) -> list[str]:
+        """The codes of what was skipped."""
+        return (self.hedge_codes or "").split()
+
 
 class Page(NamedTuple):
     """A part of a list, newest first; `next` is the key of the part after it, None where there is none."""
@@ -103,8 +105,13 @@ class ModelSummary(NamedTuple):
 
 _ROW: Final = tuple(TURN_ROWS.c[name] for name in Row._fields)
 _PLACED: Final = TURN_ROWS.c.place > 0
-_DONE: Final = TURN_ROWS.c.load_id.is_(None) | TURN_ROWS.c.load_id.in_(
-    select(LOADS.c.id).where(LOADS.c.state == "done")
+_DONE: Final = is_shown(TURN_ROWS.c.load_id)
+# What is asked for to the letter: the column of the rows and of the counts, and the filter.
+EQUAL: Final = (
+    ("character_id", "character"),
+    ("model_id", "model"),
+    ("session_id", "session"),
+    ("touched_topic", "topic"),
 )
 
 
@@ -150,7 +157,7 @@ def page(
         statement = select(*_ROW).where(within, *asked).order_by(TURN_ROWS.c.place.desc())
         rows += _rows(connection, statement.limit(limit + 1))
     rows.sort(key=lambda one: one.place or 0, reverse=True)
-    return Page(rows[:limit], rows[limit - 1].place if len(rows) > limit else None)
+    return Page(*cut(rows, limit, lambda one: one.place))
 
 
 def whole(connection: Connection, filters: Filters, group: str, part_rows: int) -> Iterator[list[Row]]:
@@ -160,12 +167,6 @@ def whole(connection: Connection, filters: Filters, group: str, part_rows: int) 
     with connection.execute(statement, execution_options={"yield_per": part_rows}) as found:
         for part in found.partitions():
             yield [Row(*each) for each in part]
-
-
-def count_since(connection: Connection, filters: Filters, place: int) -> int:
-    """Count the rows that came after a row."""
-    asked = _asked(connection, filters)
-    return connection.scalar(select(func.count()).select_from(TURN_ROWS).where(TURN_ROWS.c.place > place, *asked)) or 0
 
 
 def shown(connection: Connection, filters: Filters) -> list[ColumnElement[bool]]:
@@ -228,12 +229,10 @@ def held_back(connection: Connection) -> Mapping[str | None, int]:
     return {one.detail: one.turns for one in connection.execute(statement.group_by(TURN_ROWS.c.detail))}
 
 
-def held_back_rows(connection: Connection, before: int | None, limit: int) -> Page:
-    """Return the rows whose verdict failed a check, as `page` does."""
-    within = _PLACED if before is None else and_(_PLACED, TURN_ROWS.c.place < before)
-    statement = select(*_ROW).where(within, TURN_ROWS.c.reason == _UNVERIFIED)
-    rows = _rows(connection, statement.order_by(TURN_ROWS.c.place.desc()).limit(limit + 1))
-    return Page(rows[:limit], rows[limit - 1].place if len(rows) > limit else None)
+def held_back_rows(connection: Connection, limit: int) -> list[Row]:
+    """Return rows whose verdict failed a check, newest first."""
+    statement = select(*_ROW).where(_PLACED, TURN_ROWS.c.reason == _UNVERIFIED)
+    return _rows(connection, statement.order_by(TURN_ROWS.c.place.desc()).limit(limit))
 
 
 def summary(connection: Connection, verdict_id: str) -> ModelSummary | None:
@@ -254,13 +253,7 @@ def _of(session_id: str, turn_id: str) -> tuple[ColumnElement[bool], ...]:
 def _asked(
     connection: Connection, filters: Filters, found_by: Hits | None = None, *, in_order: bool = False
 ) -> list[ColumnElement[bool]]:
-    equal = (
-        (TURN_ROWS.c.character_id, filters.character),
-        (TURN_ROWS.c.model_id, filters.model),
-        (TURN_ROWS.c.session_id, filters.session),
-        (TURN_ROWS.c.touched_topic, filters.topic),
-    )
-    asked = [column == kept(value) for column, value in equal if value is not None]
+    asked = _equal(TURN_ROWS, filters)
     if filters.verdict is not None:
         asked.append(TURN_ROWS.c.verdict == (None if filters.verdict == REFUSED else filters.verdict))
     if filters.since_ms is not None:
@@ -277,10 +270,10 @@ def _asked(
 
 
 def _tallied(filters: Filters) -> list[ColumnElement[bool]]:
-    equal = (
-        (TALLIES.c.character_id, filters.character),
-        (TALLIES.c.model_id, filters.model),
-        (TALLIES.c.touched_topic, filters.topic),
-    )
-    asked = [column == kept(value) for column, value in equal if value is not None]
+    asked = _equal(TALLIES, filters)
     return [*asked, TALLIES.c.hedged == 1] if filters.hedge else asked
+
+
+def _equal(table: Table, filters: Filters) -> list[ColumnElement[bool]]:
+    asked = ((table.c[column], getattr(filters, name)) for column, name in EQUAL if column in table.c)
+    return [column == kept(value) for column, value in asked if value is not None]

@@ -1,13 +1,13 @@
 """Remove turns with all that hangs on them, within the caller's transaction; the counts stay right."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, select
 from sqlalchemy import text as sql
 
-from service.review.store.adding import add
+from service.review.store.adding import add, parts
 from service.review.store.searching import grams
 from service.review.store.settling import settle
 from service.review.store.tables import (
@@ -19,8 +19,6 @@ from service.review.store.tables import (
     TEXTS,
     TURN_ROWS,
 )
-
-_TOGETHER: Final = 500
 
 
 def remove_rows(connection: Connection, ids: Sequence[int]) -> None:
@@ -53,12 +51,6 @@ def remove_turns(connection: Connection, which: ColumnElement[bool]) -> Counter[
     for part in parts([row.verdict_id for row in rows]):
         gone["summaries"] += _count(connection, SUMMARIES, SUMMARIES.c.verdict_id.in_(part))
     return gone + _remove_loose(connection, sorted({session for session, _ in turns}))
-
-
-def parts(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Cut values into parts that one statement takes."""
-    for start in range(0, len(values), _TOGETHER):
-        yield values[start : start + _TOGETHER]
 
 
 def _remove_loose(connection: Connection, sessions: Sequence[str]) -> Counter[str]:

@@ -17,8 +17,9 @@ from schemas.hedge import HedgeCode
 from service.digest import hashed
 from service.metrics import ReviewQueue
 from service.review.store import queries
+from service.review.store.loads import is_shown
 from service.review.store.queries import Filters
-from service.review.store.tables import DECISIONS, LOADS, SAMPLE_ITEMS, SAMPLES, TURN_ROWS
+from service.review.store.tables import DECISIONS, SAMPLE_ITEMS, SAMPLES, TURN_ROWS
 
 DEFAULT_SIZE: Final = 20
 SIZES: Final = range(1, 201)
@@ -236,6 +237,5 @@ def _items(connection: Connection, condition: ColumnElement[bool]) -> list[Item]
 
 def _is_there() -> ColumnElement[bool]:
     """Return the condition that what an item is about can still be seen."""
-    done = TURN_ROWS.c.load_id.in_(select(LOADS.c.id).where(LOADS.c.state == "done"))
-    kept = and_(TURN_ROWS.c.verdict_id == SAMPLE_ITEMS.c.verdict_id, or_(TURN_ROWS.c.load_id.is_(None), done))
+    kept = and_(TURN_ROWS.c.verdict_id == SAMPLE_ITEMS.c.verdict_id, is_shown(TURN_ROWS.c.load_id))
     return or_(SAMPLE_ITEMS.c.verdict_id.is_(None), select(TURN_ROWS.c.id).where(kept).exists())

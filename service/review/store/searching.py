@@ -12,6 +12,7 @@ from sqlalchemy import text as sql
 
 from schemas.nfc import nfc
 from service.review.store.adding import one_of
+from service.review.store.keeping import clean
 from service.review.store.tables import TEXTS, TURN_ROWS
 
 # Of a longer text the rest is not searched; a tsvector holds 1 MB.
@@ -42,8 +43,8 @@ def fold(text: str) -> str:
 
 def searchable(user_message: str | None, reply_text: str | None) -> str:
     """Return the folded text of a turn; its two texts stand on a line each, and nothing is found across them."""
-    kept = [fold(part[:MOST_CHARS]) for part in (user_message, reply_text) if part]
-    return _BREAK.join(kept)[:MOST_CHARS].replace("\x00", "\N{SYMBOL FOR NULL}")
+    folded = [fold(part[:MOST_CHARS]) for part in (user_message, reply_text) if part]
+    return clean(_BREAK.join(folded)[:MOST_CHARS])
 
 
 def grams(folded: str) -> list[str]:

@@ -5,7 +5,6 @@ the position of the turn in its source, then by `verdict_id`. Copies of one vers
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -16,10 +15,10 @@ from schemas.summary import SummaryRecord
 from schemas.turn import Turn
 from service.digest import digest
 from service.records import card_record, entry_record
-from service.review.store.adding import add, one_of
+from service.review.store.adding import add, one_of, parts
 from service.review.store.batch import Batch, CardChange, Judged, Letter, LexiconChange, RefusedTurn
 from service.review.store.forgetting import without_forgotten
-from service.review.store.keeping import kept, text_key
+from service.review.store.keeping import clean, kept, text_key
 from service.review.store.loads import retire_sample
 from service.review.store.prompts import prompt_key
 from service.review.store.searching import grams, searchable
@@ -36,7 +35,7 @@ from service.review.store.tables import (
     TURN_ROWS,
 )
 
-_CHUNK: Final = 1_000
+_TOGETHER: Final = 1_000
 _TEXTS: Final = """
     INSERT INTO texts (id, folded, grams)
     SELECT one.id, one.folded, array_to_tsvector(string_to_array(one.words, ' '))
@@ -68,7 +67,7 @@ def write(connection: Connection, batch: Batch, load_id: int | None = None) -> W
     if load_id is None and versions:
         retire_sample(connection, max(row["judged_ms"] for row in versions.values()))
     known = 0
-    for chunk in _chunks(list(versions.values())):
+    for chunk in parts(list(versions.values()), _TOGETHER):
         known += _write_versions(connection, chunk, shown=load_id is None)
     _write_letters(connection, batch.letters, load_id)
     _write_summaries(connection, batch.summaries)
@@ -81,7 +80,7 @@ def write(connection: Connection, batch: Batch, load_id: int | None = None) -> W
     return Written(len(versions) - known, known)
 
 
-def _write_versions(connection: Connection, rows: list[dict[str, Any]], *, shown: bool) -> int:
+def _write_versions(connection: Connection, rows: Sequence[dict[str, Any]], *, shown: bool) -> int:
     ids = [row["verdict_id"] for row in rows]
     statement = select(TURN_ROWS.c.verdict_id, TURN_ROWS.c.judged_ms).where(
         one_of(connection, TURN_ROWS.c.verdict_id, ids)
@@ -138,7 +137,7 @@ def _judged(judged: Judged, load_id: int | None) -> dict[str, Any]:
         "hedge_codes": " ".join(judged.codes) or None,
         "hedged": int(bool(judged.codes)),
         "off_canon": None if off_canon is None else orjson.dumps(off_canon).decode(),
-        "summary": _clean(record["summary"]),
+        "summary": clean(record["summary"]),
         "record": judged.record.decode(),
         "card_digest": judged.card_digest,
         "lexicon_digest": judged.lexicon_digest,
@@ -148,7 +147,7 @@ def _judged(judged: Judged, load_id: int | None) -> dict[str, Any]:
 
 def _refused(refused: RefusedTurn, load_id: int | None) -> dict[str, Any]:
     row = _row(refused.turn, refused.verdict_id, refused.judged_ms, refused.position, refused.occurred_ms, load_id)
-    return row | {"state": "refused", "reason": refused.reason.value, "detail": _clean(refused.detail)}
+    return row | {"state": "refused", "reason": refused.reason.value, "detail": clean(refused.detail)}
 
 
 def _row(
@@ -177,7 +176,7 @@ def _row(
 def _write_letters(connection: Connection, letters: Sequence[Letter], load_id: int | None) -> None:
     rows = [each._asdict() | {"reason": each.reason.value, "load_id": load_id} for each in letters]
     for row in rows:
-        row |= {"detail": _clean(row["detail"]), "source": kept(row["source"])}
+        row |= {"detail": clean(row["detail"]), "source": kept(row["source"])}
     _add_new(connection, LETTERS, "letter_id", rows)
 
 
@@ -187,9 +186,9 @@ def _write_summaries(connection: Connection, summaries: Sequence[SummaryRecord])
             "verdict_id": each["verdict_id"],
             "session_id": kept(each["session_id"]),
             "by": each["by"],
-            "model": _clean(each["model"]),
-            "summary": _clean(each["summary"]),
-            "reason": _clean(each["reason"]),
+            "model": clean(each["model"]),
+            "summary": clean(each["summary"]),
+            "reason": clean(each["reason"]),
         }
         for each in summaries
         if each["verdict_id"]
@@ -199,7 +198,7 @@ def _write_summaries(connection: Connection, summaries: Sequence[SummaryRecord])
 
 def _add_new(connection: Connection, table: Any, key: str, rows: Iterable[dict[str, Any]]) -> None:
     by_key = {row[key]: row for row in rows}
-    for chunk in _chunks(list(by_key.values())):
+    for chunk in parts(list(by_key.values()), _TOGETHER):
         there = set(
             connection.scalars(
                 select(table.c[key]).where(one_of(connection, table.c[key], [row[key] for row in chunk]))
@@ -240,13 +239,3 @@ def _write_positions(connection: Connection, positions: Mapping[tuple[str, int],
             connection.execute(insert(POSITIONS), row)
         elif at < next_offset:
             connection.execute(update(POSITIONS).where(here).values(next_offset=next_offset))
-
-
-def _clean(text: str | None) -> str | None:
-    return None if text is None else text.replace("\x00", "\N{SYMBOL FOR NULL}")
-
-
-def _chunks(rows: list[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
-    rest = iter(rows)
-    while chunk := list(islice(rest, _CHUNK)):
-        yield chunk

@@ -18,7 +18,7 @@ from sqlalchemy import Engine, event, func, select
 from sqlalchemy.exc import OperationalError
 
 from brokers import KafkaBroker
-from deciding import CARD, LEXICON, Row, outcomes, turn
+from deciding import CAPS, CARD, LEXICON, Row, outcomes, turn
 from review.store.desk import SPIKED_MS, spike
 from rules.profile import SEED
 from schemas.refusal import Reason
@@ -146,8 +146,8 @@ def test_a_worker_verdict_comes_with_its_turn_card_and_lexicon(made: World, engi
     assert (row.judged_ms, row.occurred_ms) == (int(told["judged_at"]), int(told["timestamp"]))
     assert (refused.reason, refused.verdict) == (Reason.UNKNOWN_CHARACTER, None)
     with reading(engine) as connection:
-        assert reference.card(connection, told["card"]) is not None
-        assert reference.lexicon(connection, told["lexicon"]) is not None
+        assert reference.card(connection, told["card"], CAPS) is not None
+        assert reference.lexicon(connection, told["lexicon"], CAPS) is not None
     assert (state.connected, state.problem, state.passed_over) == (True, None, 0)
     assert state.last_ms is not None
     assert not follower.state().connected
@@ -284,9 +284,7 @@ def test_a_removed_card_and_a_changed_lexicon_are_followed(made: World, engine: 
 
     def present() -> tuple[int, int]:
         with reading(engine) as connection:
-            return len(reference.present_cards(connection)), len(
-                orjson.loads(reference.present_lexicon(connection) or "[]")
-            )
+            return len(reference.present_cards(connection, CAPS)), len(reference.present_lexicon(connection, CAPS))
 
     made.send(topics.character_cards, card_record(CARD).value, b"C")
     made.send(topics.topic_lexicon, first.value, first.key)

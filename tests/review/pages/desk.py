@@ -9,6 +9,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+from httpx import Response
 from starlette.testclient import TestClient
 
 from review.store.desk import Version, put
@@ -22,11 +23,32 @@ FROM_US = {"Sec-Fetch-Site": "same-origin"}
 
 
 @contextmanager
-def page(folder: Path, **given: Any) -> Iterator[TestClient]:
-    """Open a page over a new database; what it is asked comes from itself, as a browser would say."""
+def page(
+    folder: Path, judging: JudgingSettings | None = None, kafka: KafkaSettings | None = None, **given: Any
+) -> Iterator[TestClient]:
+    """Open a page over a database; what it is asked comes from itself, as a browser would say."""
     settings = PageSettings(**{"page_db": f"sqlite:///{folder / 'page.db'}"} | given)
-    with opened(settings, JudgingSettings()) as app, TestClient(app, base_url=BASE, headers=FROM_US) as client:
+    opening = opened(settings, judging or JudgingSettings(), kafka)
+    with opening as app, TestClient(app, base_url=BASE, headers=FROM_US) as client:
         yield client
+
+
+def tokens(folder: Path, **roles: str) -> Path:
+    """Write a file of those who may log in: a name and a role each."""
+    file = folder / "tokens"
+    file.write_text("".join(f"{name} {role} {token_of(name)}\n" for name, role in roles.items()), encoding="utf-8")
+    return file
+
+
+def token_of(name: str) -> str:
+    """Return somebody's token."""
+    return f"{name}-token-0123456789"
+
+
+def log_in(client: TestClient, name: str) -> None:
+    """Log in as somebody of the file of tokens."""
+    answer = client.post("/login", data={"token": token_of(name), "back": "/"}, follow_redirects=False)
+    assert answer.status_code == 303
 
 
 @contextmanager
@@ -83,3 +105,8 @@ def settled() -> None:
         if thread.name == "upload":
             thread.join(60)
             assert not thread.is_alive()
+
+
+def draw(client: TestClient, queue: str = "forbidden_topics", **given: str) -> Response:
+    """Draw a sample of a queue, of 20 by the seed 7 where nothing else is asked."""
+    return client.post("/review/draw", data={"queue": queue, "size": "20", "seed": "7", "reviewers": "1"} | given)

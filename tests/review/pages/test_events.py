@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import Engine
 from sqlalchemy import text as sql
 
-from review.pages.desk import FROM_US, page, served
+from review.pages.desk import FROM_US, page, served, token_of, tokens
 from review.store.desk import SPIKED_MS, judged, put, spike, turn
 from schemas.verdict import VerdictWord
 from service.review.pages import events, serving
@@ -28,7 +28,6 @@ from service.settings import KafkaSettings, load_settings
 
 AWAY = load_settings(KafkaSettings, brokers="127.0.0.1:1")
 NONE_OPEN = {"open": list[str](), "newest": list[str]()}
-TOKENS = "sora admin sora-token-0123456789\nmina reader mina-token-0123456789\n"
 
 
 class Told(NamedTuple):
@@ -174,11 +173,10 @@ def test_where_nothing_is_followed_there_is_nothing_to_hear(tmp_path: Path) -> N
 
 
 def test_what_brokers_say_is_for_administrators_and_a_login_that_ends_ends_the_telling(tmp_path: Path) -> None:
-    tokens = tmp_path / "tokens"
-    tokens.write_text(TOKENS, encoding="utf-8")
-    with served(tmp_path, AWAY, page_token_file=tokens) as base, httpx.Client(base_url=base, headers=FROM_US) as client:
+    file = tokens(tmp_path, mina="reader")
+    with served(tmp_path, AWAY, page_token_file=file) as base, httpx.Client(base_url=base, headers=FROM_US) as client:
         assert httpx.get(base + "/events").status_code == 303
-        client.post("/login", data={"token": "mina-token-0123456789", "back": "/"})
+        client.post("/login", data={"token": token_of("mina"), "back": "/"})
         cookies = dict(client.cookies)
         with listening(base + "/events", cookies=cookies) as stream:
             state = until(stream, "state").data

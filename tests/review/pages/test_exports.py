@@ -15,14 +15,14 @@ import pytest
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
-from review.pages.desk import filled, page
+from review.pages.desk import filled, log_in, page, tokens
 from review.store.desk import Version, judged, put, refused, turn
 from schemas.verdict import VERDICT_KEYS, VerdictWord
 from service.review.pages import app, exports
 from service.review.pages.sheets import harmless
 from service.review.store.opening import opened
 
-TOKENS = {role: f"{role}-token-0123456789" for role in ("reader", "reviewer", "exporter", "admin")}
+ROLES = ("reader", "reviewer", "exporter", "admin")
 HOSTILE = '=HYPERLINK("http://evil.invalid","눌러")'
 SPEECH = VerdictWord.SPEECH_BROKEN
 ROWS: list[Version] = [
@@ -111,6 +111,12 @@ def test_it_is_listed_who_took_what_and_why(client: TestClient) -> None:
     assert "분기" not in log
 
 
+def test_a_session_that_was_forgotten_is_named_in_no_export(client: TestClient) -> None:
+    export(client, session="S-1")
+    client.post("/forget", data={"session": "S-1", "sure": "1"})
+    assert "세션 (지워짐)" in past(client)
+
+
 def test_many_exports_are_listed_page_by_page(client: TestClient) -> None:
     for number in range(25):
         export(client, reason=f"까닭 {number:02}", verdict=SPEECH)
@@ -123,18 +129,14 @@ def test_many_exports_are_listed_page_by_page(client: TestClient) -> None:
 
 
 def test_only_exporters_and_administrators_export(tmp_path: Path) -> None:
-    tokens = tmp_path / "tokens"
-    tokens.write_text("".join(f"{role} {role} {token}\n" for role, token in TOKENS.items()), encoding="utf-8")
-    with page(tmp_path, page_token_file=tokens) as client:
-        for role, token in TOKENS.items():
-            client.cookies.clear()
-            client.post("/login", data={"token": token, "back": "/"})
+    with page(tmp_path, page_token_file=tokens(tmp_path, **{role: role for role in ROLES})) as client:
+        for role in ROLES:
+            log_in(client, role)
             may = role in ("exporter", "admin")
             assert client.get("/export").status_code == (200 if may else 403), role
             assert export(client, reason=f"까닭 {role}").status_code == (200 if may else 403), role
             assert ('href="/export"' in client.get("/").text) == may, role
-        client.cookies.clear()
-        client.post("/login", data={"token": TOKENS["exporter"], "back": "/"})
+        log_in(client, "exporter")
         own = past(client)
         assert "까닭 exporter" in own
         assert "까닭 admin" not in own

@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from review.pages.desk import BASE, page, rows
+from review.pages.desk import BASE, log_in, page, rows, token_of, tokens
 from service.review.pages.app import PLACES, hosts_of
 from service.review.pages.guard import LOGIN_PATH
 from service.review.pages.settings import PageSettings
-
-READER, REVIEWER, ADMIN = "reader-token-0123456789", "reviewer-token-01234567", "admin-token-01234567890"
 
 
 @pytest.fixture(scope="module")
@@ -24,15 +22,9 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 @pytest.fixture
 def guarded(tmp_path: Path) -> Iterator[TestClient]:
-    tokens = tmp_path / "tokens"
-    tokens.write_text(f"haru reader {READER}\nnuri reviewer {REVIEWER}\nsora admin {ADMIN}\n", encoding="utf-8")
-    with page(tmp_path, page_token_file=tokens) as client:
+    file = tokens(tmp_path, haru="reader", nuri="reviewer", sora="admin")
+    with page(tmp_path, page_token_file=file) as client:
         yield client
-
-
-def log_in(client: TestClient, token: str) -> None:
-    answer = client.post("/login", data={"token": token, "back": "/"}, follow_redirects=False)
-    assert answer.status_code == 303
 
 
 @pytest.mark.parametrize(
@@ -133,27 +125,27 @@ def test_a_wrong_token_stays_out_and_is_not_said_again(guarded: TestClient) -> N
 
 
 def test_a_login_leads_back_and_a_logout_ends_it(guarded: TestClient) -> None:
-    answer = guarded.post("/login", data={"token": READER, "back": "/checks?item=2"}, follow_redirects=False)
+    answer = guarded.post("/login", data={"token": token_of("haru"), "back": "/checks?item=2"}, follow_redirects=False)
     assert answer.headers["location"] == "/checks?item=2"
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
-    assert READER not in cookie
+    assert token_of("haru") not in cookie
     assert rows(guarded.get("/").text)
     guarded.post("/logout")
     assert not rows(guarded.get("/").text)
 
 
 @pytest.mark.parametrize(
-    ("token", "rights"),
+    ("name", "rights"),
     [
-        (READER, {"read"}),
-        (REVIEWER, {"read", "upload", "review"}),
-        (ADMIN, {"read", "upload", "review", "export", "administer"}),
+        ("haru", {"read"}),
+        ("nuri", {"read", "upload", "review"}),
+        ("sora", {"read", "upload", "review", "export", "administer"}),
     ],
 )
-def test_a_role_gets_what_it_may_and_no_more(guarded: TestClient, token: str, rights: set[str]) -> None:
-    log_in(guarded, token)
+def test_a_role_gets_what_it_may_and_no_more(guarded: TestClient, name: str, rights: set[str]) -> None:
+    log_in(guarded, name)
     for place in PLACES:
         if place.right is not None:
             refused = guarded.request(place.method, place.path, follow_redirects=False).status_code == 403
@@ -164,10 +156,10 @@ def test_a_role_gets_what_it_may_and_no_more(guarded: TestClient, token: str, ri
 
 
 def test_who_opened_whose_chats_is_written_down(guarded: TestClient) -> None:
-    log_in(guarded, READER)
+    log_in(guarded, "haru")
     href = rows(guarded.get("/").text)[0]
     guarded.get(href, headers={"X-Part": "1"})
-    log_in(guarded, ADMIN)
+    log_in(guarded, "sora")
     text = guarded.get("/accesses").text
     session = re.search(r"session=([^&]+)", href)
     assert session is not None

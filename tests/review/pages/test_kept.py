@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from browser.site import CARD, lines
+from review.made import CARD, lines
 from review.pages.desk import loaded, page, rows
 from schemas.refusal import Reason
 from schemas.summary import SummaryRecord

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from starlette.testclient import TestClient
 
-from browser.site import CARD, lines
+from review.made import CARD, lines
 from review.pages.corpus import MARKUP, UNSEEN
 from review.pages.desk import loaded, page, rows
 from review.store.desk import judged, put, turn
@@ -171,12 +171,25 @@ def test_a_search_finds_two_syllables_and_nothing_finds_nothing(sample: TestClie
 
 
 @pytest.mark.parametrize(
-    "query", ["verdict=아무거나", "since=어제", "since=2026-13-01", "until=0", "verdict=refused&before=x", "before=-1"]
+    "query",
+    [
+        "verdict=아무거나",
+        "since=어제",
+        "since=2026-13-01",
+        "since=2026-1-3",
+        "until=0",
+        "verdict=refused&before=x",
+        "before=-1",
+    ],
 )
 def test_an_address_that_is_none_is_said_in_words(sample: TestClient, query: str) -> None:
     answer = sample.get(f"/?{query}")
     assert answer.status_code == 400
     assert "요청을 알아볼 수 없습니다" in answer.text
+
+
+def test_the_last_day_there_is_is_a_day(sample: TestClient) -> None:
+    assert sample.get("/?since=0001-01-01&until=9999-12-31").status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -11,24 +11,20 @@ from httpx import Response
 from starlette.testclient import TestClient
 
 from brokers import KafkaBroker
-from browser.site import CARD, TERM, lines
+from review.made import CARD, files, lines
 from review.pages.corpus import MARKUP, UNSEEN
-from review.pages.desk import loaded, page
+from review.pages.desk import draw, loaded, log_in, page, tokens
 from service.decode import Caps
 from service.files.readers import read_cards
 from service.profiles.words import read_words
-from service.review.pages.serving import opened
-from service.review.pages.settings import PageSettings
 from service.review.store import publications
-from service.review.store.opening import opened as database
-from service.review.store.opening import reading, writing
+from service.review.store.opening import opened, reading, writing
 from service.review.store.reference import present_card
 from service.review.store.tables import ACCESSES
 from service.scan import held
 from service.settings import JudgingSettings, KafkaSettings, load_settings
 from stream.world import World, world
 
-SORA, MINU = "sora-token-0123456789", "minu-token-0123456789"
 OFF: dict[str, Any] = {"character_id": "나무", "model_id": "m", "user_message": "누구?", "first_person": "나"}
 
 
@@ -50,11 +46,7 @@ TURNS = [
     off(9, "밥은 먹었네여. 잘 자.", user_message="뭐 해?"),
     off(10, "밥은 먹었네여. 고마워요. 잘 자.", user_message="뭐 해?"),
 ]
-FILES = {
-    "turns": ("turns.jsonl", lines(*TURNS)),
-    "cards": ("cards.jsonl", lines(CARD)),
-    "lexicon": ("lexicon.jsonl", lines(TERM)),
-}
+FILES, NAMES = files(TURNS), "off_canon_names"
 
 
 @pytest.fixture
@@ -62,10 +54,6 @@ def desk(tmp_path: Path, url: str) -> Iterator[TestClient]:
     with page(tmp_path, page_db=url) as client:
         loaded(client, **FILES)
         yield client
-
-
-def draw(client: TestClient, queue: str = "off_canon_names", **given: str) -> Response:
-    return client.post("/review/draw", data={"queue": queue, "size": "20", "seed": "7", "reviewers": "1"} | given)
 
 
 def numbers(client: TestClient, sample: int = 1) -> dict[str, str]:
@@ -81,7 +69,7 @@ def answer(client: TestClient, **answers: str) -> Response:
 
 
 def decided(client: TestClient) -> None:
-    draw(client)
+    draw(client, NAMES)
     done = answer(client, 모래성="add", 바람골="block", 먹구름="later")
     assert "다 답했습니다" in done.text
 
@@ -91,7 +79,7 @@ def flattened(text: str) -> str:
 
 
 def test_names_are_a_table_with_counts_and_contexts_that_lead_to_turns(desk: TestClient, url: str) -> None:
-    text = draw(desk).text
+    text = draw(desk, NAMES).text
     assert "카드에 더할 이름인가요, 막을 이름인가요?" in text
     rows = {name: flattened(row) for name, row in re.findall(r'<strong lang="ko">(\S+)</strong>(.*?)</tr>', text, re.S)}
     assert set(rows) == {"모래성", "바람골", "먹구름"}
@@ -99,13 +87,13 @@ def test_names_are_a_table_with_counts_and_contexts_that_lead_to_turns(desk: Tes
     assert [f"T-{number}" in rows["모래성"] for number in range(7)] == [False, False, False, True, True, False, True]
     assert '<mark class="name">모래성</mark>' in text
     assert '<a class="id" href="/turn?session=S-6&amp;turn=T-6">T-6</a>' in text
-    with database(url) as engine, reading(engine) as connection:
+    with opened(url) as engine, reading(engine) as connection:
         seen = {(row.what, row.session_id) for row in connection.execute(ACCESSES.select())}
     assert seen == {("review", f"S-{number}") for number in (3, 4, 5, 6, 7)}
 
 
 def test_answers_are_kept_as_far_as_they_are_given(desk: TestClient) -> None:
-    draw(desk)
+    draw(desk, NAMES)
     assert desk.post("/review/names", data={"sample": "1"}).status_code == 409
     part = answer(desk, 모래성="add")
     assert "내 답: <strong>카드에 더함</strong>" in part.text
@@ -121,11 +109,11 @@ def test_answers_are_kept_as_far_as_they_are_given(desk: TestClient) -> None:
 
 
 def test_a_sample_of_names_is_drawn_again_from_the_same_rows(desk: TestClient) -> None:
-    draw(desk, size="2")
+    draw(desk, NAMES, size="2")
     assert "3개 가운데 2개" in desk.get("/review/sample?sample=1").text
     decided_names = numbers(desk)
     assert len(decided_names) == 2
-    draw(desk, size="2")
+    draw(desk, NAMES, size="2")
     assert numbers(desk, 2) == decided_names
     answer(desk, **dict.fromkeys(decided_names, "block"))
     assert "똑같은 표본입니다" in desk.get("/review/sample?sample=1&again=1").text
@@ -161,22 +149,16 @@ def test_nothing_is_published_where_no_brokers_are_named(desk: TestClient) -> No
 
 
 def test_only_names_whose_answers_are_all_in_and_agree_are_added(tmp_path: Path) -> None:
-    tokens = tmp_path / "tokens"
-    tokens.write_text(f"sora admin {SORA}\nminu reviewer {MINU}\n", encoding="utf-8")
-    with page(tmp_path, page_token_file=tokens) as client:
-        log_in(client, SORA)
+    with page(tmp_path, page_token_file=tokens(tmp_path, sora="admin", minu="reviewer")) as client:
+        log_in(client, "sora")
         loaded(client, **FILES)
-        draw(client, reviewers="2")
+        draw(client, NAMES, reviewers="2")
         answer(client, 모래성="add", 바람골="add", 먹구름="block")
         assert "아직 답이 모인 이름이 없습니다" in client.get("/review/cards").text
-        log_in(client, MINU)
+        log_in(client, "minu")
         assert "sora" not in client.get("/review/names?sample=1").text.partition("</header>")[2].partition("<aside")[0]
         answer(client, 모래성="add", 바람골="block")
         assert "나무 모래성 — 바람골 sora, minu" in flattened(client.get("/review/cards").text)
-
-
-def log_in(client: TestClient, token: str) -> None:
-    client.post("/login", data={"token": token, "back": "/healthz"})
 
 
 def test_the_names_of_a_turn_are_sent_to_review_and_answered_there(desk: TestClient) -> None:
@@ -202,7 +184,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
     cards = [CARD | {"character_id": text} for text in texts]
     with page(tmp_path) as client:
         loaded(client, turns=("t.jsonl", lines(*turns)), cards=("c.jsonl", lines(*cards)), lexicon=FILES["lexicon"])
-        text = draw(client, size="200").text
+        text = draw(client, NAMES, size="200").text
         shown = re.findall(r'name="answer-(\d+)"', text)
         assert len(set(shown)) > len(MARKUP)
         client.post("/review/names", data={"sample": "1"} | {f"answer-{number}": "add" for number in shown})
@@ -259,10 +241,7 @@ def test_mixed_speech_is_heard_piece_by_piece_and_endings_become_a_profile_file(
 def test_the_file_that_is_given_stays_in_the_file_that_comes_out(tmp_path: Path) -> None:
     given = tmp_path / "given.toml"
     given.write_text('[endings]\nadd = [{ form = "삼", level = "반말" }]\n', encoding="utf-8")
-    settings = PageSettings(page_db=f"sqlite:///{tmp_path / 'page.db'}")
-    judging = JudgingSettings(profile="extended", profile_file=given)
-    with opened(settings, judging) as app:
-        client = TestClient(app, base_url="http://127.0.0.1", headers={"Sec-Fetch-Site": "same-origin"})
+    with page(tmp_path, JudgingSettings(profile="extended", profile_file=given)) as client:
         turns = lines(*TURNS, off(11, "오늘은 쉬겠사옵."))
         loaded(client, **FILES | {"turns": ("turns.jsonl", turns)})
         draw(client, "mixed_speech")
@@ -283,9 +262,7 @@ def live(tmp_path: Path, kafka: KafkaBroker) -> Iterator[tuple[TestClient, World
     with world(kafka.bootstrap) as one:
         one.create()
         settings = one.kafka
-        pages = PageSettings(page_db=f"sqlite:///{tmp_path / 'page.db'}")
-        with opened(pages, JudgingSettings(), settings) as app:
-            client = TestClient(app, base_url="http://127.0.0.1", headers={"Sec-Fetch-Site": "same-origin"})
+        with page(tmp_path, kafka=settings) as client:
             loaded(client, **FILES)
             yield client, one, settings
 
@@ -320,8 +297,10 @@ def test_a_patch_is_published_and_taken_back(live: tuple[TestClient, World, Kafk
     before = CARD["canon_entities"]
     assert "게시함" in publish(client).text
     assert canon(settings) == [*before, "모래성"]
-    with database(f"sqlite:///{tmp_path / 'page.db'}") as engine, reading(engine) as connection:
-        assert json.loads(present_card(connection, "나무") or "")["canon_entities"] == [*before, "모래성"]
+    with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine, reading(engine) as connection:
+        card = present_card(connection, "나무", Caps())
+    assert card is not None
+    assert card.canon_entities == (*before, "모래성")
     listed = flattened(client.get("/review/cards").text)
     assert re.search(r"나무 모래성 \d{4}-\d\d-\d\d \d\d:\d\d:\d\d local local 게시함", listed)
     assert client.get("/review/cards/preview?character=나무").status_code == 404
@@ -370,7 +349,7 @@ def test_a_publication_that_broke_off_is_seen_and_taken_back(
     put(one, settings)
     cards = (json.dumps(CARD), json.dumps(after))
     made_from = json.dumps({"names": ["모래성"], "samples": [1], "answered_by": ["여울"]})
-    with database(f"sqlite:///{tmp_path / 'page.db'}") as engine, writing(engine) as connection:
+    with opened(f"sqlite:///{tmp_path / 'page.db'}") as engine, writing(engine) as connection:
         number = publications.begin(connection, "나무", cards, made_from, "여울", 1_000)
         if arrived:
             publications.note_held(connection, number, was_held=True)
@@ -396,11 +375,8 @@ def test_what_was_previewed_is_what_is_published(live: tuple[TestClient, World, 
     assert canon(settings) == CARD["canon_entities"]
 
 
-def test_brokers_that_are_away_are_said_and_it_can_be_tried_again(tmp_path: Path) -> None:
-    settings = load_settings(KafkaSettings, brokers="127.0.0.1:1")
-    pages = PageSettings(page_db=f"sqlite:///{tmp_path / 'page.db'}")
-    with opened(pages, JudgingSettings(), settings) as app:
-        client = TestClient(app, base_url="http://127.0.0.1", headers={"Sec-Fetch-Site": "same-origin"})
+def test_brokers_that_are_away_are_said(tmp_path: Path) -> None:
+    with page(tmp_path, kafka=load_settings(KafkaSettings, brokers="127.0.0.1:1")) as client:
         loaded(client, **FILES)
         decided(client)
         refused = publish(client)
@@ -408,4 +384,3 @@ def test_brokers_that_are_away_are_said_and_it_can_be_tried_again(tmp_path: Path
         assert "게시했는지 알 수 없습니다" in refused.text
         assert "127.0.0.1:1" in refused.text
         assert "게시하지 못함" in refused.text
-        assert publish(client).status_code == 502

@@ -7,41 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.evaluate.statistics import share
-from service.review.pages.plots import (
-    HEIGHT,
-    WIDTH,
-    Span,
-    day_of,
-    gathered,
-    plot,
-    spans,
-    top_of,
-    whisker,
-    written,
-)
-from service.review.store.days import NO_DAY, Count
-
-
-@pytest.mark.parametrize(
-    ("text", "day"),
-    [
-        ("1970-01-01", 0),
-        ("1969-12-31", -1),
-        ("2026-11-30", 20787),
-        ("2026-13-01", None),
-        ("20261130", None),
-        ("", None),
-    ],
-)
-def test_a_day_is_read(text: str, day: int | None) -> None:
-    assert day_of(text) == day
-    if day is not None:
-        assert written(day) == text
-
-
-@pytest.mark.parametrize("day", [NO_DAY, 10**9])
-def test_a_day_of_no_calendar_is_written_anyway(day: int) -> None:
-    assert written(day) in ("0001-01-01", "9999-12-31")
+from service.review.pages.plots import HEIGHT, WIDTH, Span, gathered, plot, spans, top_of, whisker
+from service.review.store.days import Count
 
 
 @given(first=st.integers(-1_000, 20_000), days=st.integers(1, 4_000))

@@ -10,23 +10,19 @@ from httpx import Response
 from sqlalchemy import delete, select
 from starlette.testclient import TestClient
 
-from browser.site import CARD, TERM, TURNS, lines
+from review.made import CARD, TURNS, files, lines
+from review.pages import desk as desks
 from review.pages.corpus import MARKUP, UNSEEN
-from review.pages.desk import loaded, page
+from review.pages.desk import loaded, log_in, page, tokens
 from service.review.store import queries
 from service.review.store.opening import opened, reading, writing
 from service.review.store.tables import ACCESSES, DECISIONS, SAMPLE_ITEMS
 
-SORA, MINU, HARU = "sora-token-0123456789", "minu-token-0123456789", "haru-token-0123456789"
 HITS = [
     TURNS[1] | {"turn_id": f"T-{number}", "session_id": f"S-{number}", "reply_text": f"소나기가 {number}번 온대."}
     for number in range(24)
 ]
-FILES = {
-    "turns": ("turns.jsonl", lines(*HITS, *TURNS[2:4])),
-    "cards": ("cards.jsonl", lines(CARD)),
-    "lexicon": ("lexicon.jsonl", lines(TERM)),
-}
+FILES = files([*HITS, *TURNS[2:4]])
 
 
 @pytest.fixture
@@ -40,21 +36,15 @@ def desk(tmp_path: Path, url: str) -> Iterator[TestClient]:
 @pytest.fixture
 def team(tmp_path: Path) -> Iterator[TestClient]:
     """The same with a login."""
-    tokens = tmp_path / "tokens"
-    tokens.write_text(f"sora admin {SORA}\nminu reviewer {MINU}\nharu reader {HARU}\n", encoding="utf-8")
-    with page(tmp_path, page_token_file=tokens) as client:
-        log_in(client, SORA)
+    file = tokens(tmp_path, sora="admin", minu="reviewer", haru="reader")
+    with page(tmp_path, page_token_file=file) as client:
+        log_in(client, "sora")
         loaded(client, **FILES)
         yield client
 
 
-def log_in(client: TestClient, token: str) -> None:
-    client.post("/login", data={"token": token, "back": "/healthz"})
-
-
 def draw(client: TestClient, **given: str) -> Response:
-    asked = {"queue": "forbidden_topics", "size": "5", "seed": "42", "reviewers": "1"} | given
-    return client.post("/review/draw", data=asked)
+    return desks.draw(client, **{"size": "5", "seed": "42"} | given)
 
 
 def decide(client: TestClient, number: int, answer: str, note: str = "", sample: int = 1) -> Response:
@@ -79,7 +69,7 @@ def pending(client: TestClient) -> dict[str, float]:
 
 
 def test_a_sample_is_answered_item_by_item_to_its_end(desk: TestClient) -> None:
-    assert "답할 항목 없음" in desk.get("/review").text
+    assert "아직 뽑은 표본 없음" in desk.get("/review").text
     first = draw(desk)
     assert at(first) == ("/review/item", {"sample": "1"})
     for words in ("정말 이 캐릭터에게 문제인가요?", "24개 가운데 5개", '<dd class="number">42</dd>', "0 / 5"):
@@ -94,6 +84,7 @@ def test_a_sample_is_answered_item_by_item_to_its_end(desk: TestClient) -> None:
     for words in ("다 답했습니다", "75.0%", "예·아니오 4개 가운데 예 3개", "30.1% – 95.4%", "정말 문제"):
         assert words in last.text
     assert "답할 항목" not in desk.get("/").text
+    assert "답할 항목 없음" in desk.get("/review").text
 
 
 def test_an_item_that_was_passed_over_comes_again_before_the_end(desk: TestClient) -> None:
@@ -201,9 +192,9 @@ def test_an_undone_answer_can_be_given_anew_with_its_note(desk: TestClient) -> N
 def test_a_closed_sample_is_read_only(team: TestClient) -> None:
     draw(team)
     decide(team, 1, "yes")
-    log_in(team, MINU)
+    log_in(team, "minu")
     assert team.post("/review/close", data={"sample": "1"}).status_code == 403
-    log_in(team, SORA)
+    log_in(team, "sora")
     assert "님이 닫은 표본입니다" in team.post("/review/close", data={"sample": "1"}).text
     assert decide(team, 2, "yes").status_code == 409
     assert at(team.post("/review/undo", data={"sample": "1"}))[0] == "/review/sample"
@@ -220,7 +211,7 @@ def test_two_do_not_see_each_other_until_both_are_in_and_then_how_far_they_agree
     draw(team, size="10", reviewers="2")
     for number in range(1, 11):
         decide(team, number, "yes" if number <= 6 else "no", "소라의 메모")
-    log_in(team, MINU)
+    log_in(team, "minu")
     for number in range(1, 11):
         text = team.get(f"/review/item?sample=1&number={number}").text
         assert "소라의 메모" not in text
@@ -229,9 +220,9 @@ def test_two_do_not_see_each_other_until_both_are_in_and_then_how_far_they_agree
     whole = team.get("/review/sample?sample=1").text
     assert "미누의 메모" in whole
     assert answers_seen(team) == 18
-    log_in(team, SORA)
+    log_in(team, "sora")
     assert answers_seen(team) == 19
-    log_in(team, MINU)
+    log_in(team, "minu")
     text = decide(team, 10, "no").text
     # 9 of 10 the same; by chance (6·5 + 4·5) / 100 = 0.5, so κ = (0.9 − 0.5) / 0.5.
     for words in ("minu · sora: 함께 답한 10개 가운데 9개 일치", "90.0%", "59.6% – 98.2%", "κ 0.80", "서로 갈린 항목"):
@@ -241,8 +232,8 @@ def test_two_do_not_see_each_other_until_both_are_in_and_then_how_far_they_agree
 
 def test_where_only_one_answer_was_given_kappa_is_not_defined(team: TestClient) -> None:
     draw(team, size="2", reviewers="2")
-    for token in (SORA, MINU):
-        log_in(team, token)
+    for name in ("sora", "minu"):
+        log_in(team, name)
         for number in (1, 2):
             decide(team, number, "yes")
     text = team.get("/review/sample?sample=1").text
@@ -253,7 +244,7 @@ def test_where_only_one_answer_was_given_kappa_is_not_defined(team: TestClient) 
 
 def test_who_may_not_review_sees_nothing_of_it(team: TestClient) -> None:
     draw(team)
-    log_in(team, HARU)
+    log_in(team, "haru")
     for path in ("/review", "/review/sample?sample=1", "/review/item?sample=1"):
         assert team.get(path).status_code == 403
     for path in ("draw", "decide", "undo", "close"):
@@ -280,13 +271,13 @@ def test_what_waits_is_told_to_prometheus_without_a_login(team: TestClient) -> N
     nothing = {"forbidden_topics": 0.0, "off_canon_names": 0.0, "mixed_speech": 0.0, "oldest": 0.0}
     team.cookies.clear()
     assert pending(team) == nothing
-    log_in(team, SORA)
+    log_in(team, "sora")
     draw(team, reviewers="2")
     decide(team, 1, "yes")
     found = pending(team)
     assert found["forbidden_topics"] == 5
     assert found["oldest"] > 1_700_000_000
-    log_in(team, MINU)
+    log_in(team, "minu")
     decide(team, 1, "no")
     team.cookies.clear()
     assert pending(team) == found | {"forbidden_topics": 4.0}
@@ -328,8 +319,8 @@ def test_a_sample_lives_on_without_an_item_that_was_forgotten(desk: TestClient, 
     assert "달라집니다" in desk.get("/review/sample?sample=1&again=1").text
 
 
-def test_hostile_text_of_a_note_is_shown_as_text(desk: TestClient) -> None:
-    texts = [*MARKUP, *UNSEEN]
+def test_hostile_text_of_a_note_is_shown_as_text(team: TestClient) -> None:
+    desk, texts = team, [*MARKUP, *UNSEEN]
     draw(desk, size="1")
     for text in texts:
         decide(desk, 1, "no", text)
@@ -403,13 +394,13 @@ def test_what_does_not_belong_to_a_queue_is_not_sent_to_it(desk: TestClient) -> 
 def test_who_may_review_sends_and_two_answer_without_seeing_each_other(team: TestClient) -> None:
     send(team, "T-3")
     assert "두 사람" in decide(team, 1, "yes").text
-    log_in(team, MINU)
+    log_in(team, "minu")
     item = team.get("/review/item?sample=1&number=1").text
     assert "sora: <strong>" not in item
     both = decide(team, 1, "no").text
     assert "<strong>예</strong> sora" in both
     assert "<strong>아니오</strong> minu" in both
-    log_in(team, HARU)
+    log_in(team, "haru")
     assert "검토로 보내기" not in team.get("/turn?session=S-3&turn=T-3").text
     assert send(team, "T-3").status_code == 403
 

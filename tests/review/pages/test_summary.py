@@ -15,7 +15,7 @@ from review.pages.corpus import MARKUP
 from review.pages.desk import page
 from review.store.desk import Version, judged, put, refused, turn
 from schemas.verdict import VerdictWord
-from service.review.pages.plots import written
+from service.review.pages.times import written
 from service.review.store.opening import opened
 
 DAY = 86_400_000
@@ -122,7 +122,7 @@ def test_models_are_compared_on_shared_prompts(tmp_path: Path) -> None:
     rows = re.findall(r'<th scope="row">(.)</th><td class="number"><strong>([\d.]+%)', html)
     assert rows == [("나", "100.0%"), ("다", "50.0%"), ("가", "0.0%")]
     assert "가만 어긋남 0, 나만 어긋남 8 p = 0.023" in text
-    assert "Only the 8 prompts that all 3 models answered are compared." in english
+    assert "Compared only on the 8 prompts that all 3 models answered." in english
 
 
 def test_where_there_is_nothing_to_draw_it_says_what_to_do(tmp_path: Path) -> None:
@@ -138,17 +138,15 @@ def test_where_there_is_nothing_to_draw_it_says_what_to_do(tmp_path: Path) -> No
     assert "둘 이상의 모델이 같은 프롬프트에 답한 회차가 아직 없습니다" in empty
 
 
-@pytest.mark.parametrize("hostile", MARKUP)
-def test_names_are_shown_and_never_run(hostile: str, tmp_path: Path) -> None:
-    made_of = {"character_id": hostile, "model_id": hostile, "prompt_id": "P"}
-    rows = [
-        judged(turn("T-1", **made_of), FORBIDDEN, occurred_ms=at(0), touched_topic=hostile),
-        judged(turn("T-2", **(made_of | {"model_id": "m"})), occurred_ms=at(1)),
-        judged(turn("T-3"), occurred_ms=at(1)),
-    ]
+def test_names_are_shown_and_never_run(tmp_path: Path) -> None:
+    rows: list[Version] = [judged(turn("T"), occurred_ms=at(1))]
+    for number, hostile in enumerate(MARKUP):
+        of = turn(f"T-{number}", character_id=hostile, model_id=hostile, prompt_id="P")
+        rows.append(judged(of, FORBIDDEN, occurred_ms=at(0), touched_topic=hostile))
     with shown(tmp_path, rows) as client:
         html = client.get("/summary").text
-    assert "<" not in hostile or hostile not in html
+    assert f"{len(MARKUP) + 1}회차 가운데 {len(MARKUP)}회차가 어긋남." in text_of(html)
+    assert not [hostile for hostile in MARKUP if "<" in hostile and hostile in html]
     assert not re.search(r"<(?:img|script(?! src=\"/static)|iframe|b>|svg (?!class=))", html)
 
 

@@ -11,24 +11,12 @@ import orjson
 import pytest
 from starlette.testclient import TestClient
 
-from review.pages.desk import loaded, page, rows, settled, uploaded
+from review.made import CARD, TERM, lines
+from review.pages.desk import loaded, log_in, page, rows, settled, tokens, uploaded
 from service.review.pages.jobs import Cancelled, Jobs, State
 from service.settings import JudgingSettings
 
-CARD = {
-    "character_id": "나무",
-    "honorific_rule": "반말",
-    "first_person": "나",
-    "canon_entities": ["숲"],
-    "forbidden_topics": ["날씨"],
-    "entity_roles": [],
-}
-TERM = {"term": "소나기", "topic": "날씨"}
 TURN = {"turn_id": "T-1", "session_id": "S-1", "character_id": "나무", "model_id": "m", "reply_text": "소나기가 온대."}
-
-
-def lines(*rows_: dict[str, Any]) -> bytes:
-    return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows_).encode()
 
 
 @pytest.fixture
@@ -87,6 +75,16 @@ def test_a_file_that_cannot_be_read_is_said_by_its_name(client: TestClient) -> N
     assert client.post("/uploads/load", data={"upload": where.partition("=")[2]}).status_code == 409
 
 
+def test_a_file_that_cannot_be_stored_is_in_nobody_s_way(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*given: object) -> None:
+        raise ValueError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("service.review.pages.uploads.shutil.copyfileobj", fail)
+        assert client.post("/uploads", files={"turns": ("t.jsonl", lines(TURN))}).status_code == 500
+    assert "미리 보기" in client.get(uploaded(client, turns=("t.jsonl", lines(TURN)))).text
+
+
 def test_nothing_chosen_is_said(client: TestClient) -> None:
     answer = client.post("/uploads", files={"turns": ("", b"")})
     assert answer.status_code == 400
@@ -114,22 +112,19 @@ def test_undo_takes_a_load_back_once(client: TestClient) -> None:
 
 
 def test_only_an_administrator_undoes_or_opens_what_others_loaded(tmp_path: Path) -> None:
-    tokens = tmp_path / "tokens"
-    people = {"nuri": "nuri-token-0123456789", "haru": "haru-token-0123456789", "sora": "sora-token-0123456789"}
-    roles = {"nuri": "reviewer", "haru": "reviewer", "sora": "admin"}
-    tokens.write_text("".join(f"{name} {roles[name]} {token}\n" for name, token in people.items()), encoding="utf-8")
-    with page(tmp_path, page_token_file=tokens) as client:
-        client.post("/login", data={"token": people["nuri"], "back": "/"})
+    file = tokens(tmp_path, nuri="reviewer", haru="reviewer", sora="admin")
+    with page(tmp_path, page_token_file=file) as client:
+        log_in(client, "nuri")
         where = uploaded(client, turns=("t.jsonl", lines(TURN)), cards=("c.jsonl", lines(CARD)))
         client.post("/uploads/load", data={"upload": where.partition("=")[2]})
         settled()
         load = re.search(r'name="load" value="(\d+)"', client.get("/uploads").text)
         assert load is not None
-        client.post("/login", data={"token": people["haru"], "back": "/"})
+        log_in(client, "haru")
         assert client.get(where).status_code == 404
         assert client.post("/loads/undo", data={"load": load[1]}).status_code == 403
         assert 'name="load"' not in client.get("/uploads").text
-        client.post("/login", data={"token": people["sora"], "back": "/"})
+        log_in(client, "sora")
         assert client.get(where).status_code == 200
         assert client.post("/loads/undo", data={"load": load[1]}).status_code == 200
 

@@ -10,11 +10,12 @@ from schemas.hedge import HedgeCode
 from schemas.refusal import Reason
 from service.forget import Stays
 from service.review.notes import AUTOMATIC, BOUNDARY, MANUAL
-from service.review.pages.accesses import What
 from service.review.pages.jobs import State
 from service.review.pages.queues import QUEUES
 from service.review.pages.sheets import Sheet
 from service.review.pages.standing import Following
+from service.review.pages.verdicts import AtLeast
+from service.review.store.accesses import What
 from service.review.store.decisions import ANSWERS
 from service.review.store.forgetting import REMOVED
 from service.review.store.publications import PublicationState
@@ -64,6 +65,15 @@ def test_both_languages_say_the_same_values(key: str) -> None:
     assert fields(words.ko) == fields(words.en) or key.startswith("gloss_")
     values = dict.fromkeys(fields(words.en), 1)
     assert "{" not in said("ko", key, **values) + said("en", key, **values)
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(0, "0 turns"), (1, "1 turn"), (2, "2 turns"), (1_234, "1,234 turns"), (AtLeast(20), "20+ turns")],
+)
+def test_a_number_has_the_word_that_goes_with_it(count: int, words: str) -> None:
+    assert said("en", "turns_count", count=count) == words
+    assert said("ko", "turns_count", count=count) == f"{count:,} 회차"
 
 
 def test_korean_stands_in_no_word_of_english() -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from review.patching.desk import CARD, TERM, card_row, lines, turn
+from review.made import TERM, lines
+from review.patching.desk import CARD, card_row, turn
 from rules.profile import EXTENDED_NAME
 from schemas.words import UserWords
 from service.cli import run

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from review.patching.desk import BENCH, CARD, TERM, filled, turn
+from review.made import TERM
+from review.patching.desk import BENCH, CARD, filled, turn
 from rules.profile import SEED
 from schemas.card import Card
 from schemas.lexicon import Entry

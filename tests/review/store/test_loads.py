@@ -23,10 +23,11 @@ from schemas.verdict import VerdictWord
 from service.decode import Caps
 from service.errors import OperatorError
 from service.profiles import read_profiles
+from service.review.bench import Bench
 from service.review.loading.files import File, Files, path_for
 from service.review.loading.sample import load_sample
-from service.review.loading.uploading import Bench, Loaded, load, preview
-from service.review.store import brought, loads, queries, reference
+from service.review.loading.uploading import Loaded, load, preview
+from service.review.store import loads, queries, reference
 from service.review.store.opening import opened, reading, writing
 from service.review.store.tables import LETTERS, METADATA, TEXTS, TURN_ROWS
 
@@ -169,8 +170,8 @@ def test_a_later_file_is_judged_by_the_cards_of_an_earlier_one(engine: Engine, t
     row = shown(engine)[-1]
     assert row.verdict == VerdictWord.FORBIDDEN
     with reading(engine) as connection:
-        assert reference.card(connection, row.card_digest or "") is not None
-        assert reference.lexicon(connection, row.lexicon_digest or "") is not None
+        assert reference.card(connection, row.card_digest, BENCH.caps) is not None
+        assert reference.lexicon(connection, row.lexicon_digest, BENCH.caps) is not None
 
 
 def test_a_load_that_fails_or_is_cancelled_leaves_nothing(engine: Engine, tmp_path: Path) -> None:
@@ -227,7 +228,7 @@ def test_a_killed_load_is_never_seen_and_swept_away(url: str, tmp_path: Path) ->
         assert len(shown(engine)) == kept(engine)["turn_rows"] == kept(engine)["texts"] == 7
         tallies_hold(engine)
         with reading(engine) as connection:
-            assert [each.state for each in brought.loads(connection)] == ["done", "abandoned"]
+            assert [each.state for each in loads.listing(connection)] == ["done", "abandoned"]
 
 
 def test_a_load_that_was_taken_for_dead_shows_nothing(engine: Engine, tmp_path: Path) -> None:
@@ -256,10 +257,10 @@ def test_an_undone_load_shows_again_what_it_hid(engine: Engine, tmp_path: Path) 
     loads.undo(engine, load_id, "me", 1)
     assert (shown(engine), counted(engine)) == (before, counts)
     with reading(engine) as connection:
-        assert reference.present_cards(connection) == {}
+        assert reference.present_cards(connection, BENCH.caps) == []
         assert connection.execute(select(TURN_ROWS.c.id)).all() == connection.execute(select(TEXTS.c.id)).all()
-        assert brought.load(connection, load_id) == brought.loads(connection)[0]
-        assert brought.loads(connection)[0][5:] == ("undone", 7, 0, 0, 1, "me")
+        assert loads.load(connection, load_id) == loads.listing(connection)[0]
+        assert loads.listing(connection)[0][5:] == ("undone", 7, 0, 0, 1, "me")
     assert ids(shown(engine, queries.Filters(search="판돈"))) == []
     with pytest.raises(loads.LoadGone):
         loads.undo(engine, load_id, "me", 1)
@@ -283,11 +284,11 @@ def test_the_sample_is_loaded_once_and_goes_when_there_is_something_else(engine:
     assert {row.character_id for row in shown(engine)} == {"CHR-BARU"}
     assert load_sample(engine, BENCH) is None
     with reading(engine) as connection:
-        assert brought.is_sample(connection)
+        assert loads.is_sample(connection)
     bring(engine, whole(tmp_path))
     assert {row.character_id for row in shown(engine)} == {"C"}
     with reading(engine) as connection:
-        assert not brought.is_sample(connection)
+        assert not loads.is_sample(connection)
     assert load_sample(engine, BENCH) is None
 
 

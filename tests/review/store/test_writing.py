@@ -16,6 +16,7 @@ from schemas.lexicon import Entry
 from schemas.refusal import Reason
 from schemas.summary import SummaryRecord
 from schemas.verdict import VerdictWord
+from service.decode import Caps
 from service.digest import digest
 from service.review.store import queries, reference
 from service.review.store.batch import Batch, CardChange, Letter, LexiconChange
@@ -166,9 +167,10 @@ def test_a_batch_is_written_whole_with_its_positions(engine: Engine) -> None:
     with reading(engine) as connection:
         assert len(connection.execute(select(LETTERS)).all()) == 1
         assert queries.summary(connection, ONE.verdict_id) == (ONE.verdict_id, "model", "말", "그래요.", None)
-        assert list(reference.present_cards(connection)) == ["C"]
-        assert reference.card(connection, digest(card)) == reference.present_cards(connection)["C"]
-        assert reference.lexicon(connection, digest(entries)) == reference.present_lexicon(connection)
+        assert reference.present_cards(connection, Caps()) == [card]
+        assert reference.card(connection, digest(card), Caps()) == card
+        assert reference.lexicon(connection, digest(entries), Caps()) == [*entries]
+        assert reference.present_lexicon(connection, Caps()) == [*entries]
         assert sorted(map(tuple, connection.execute(select(POSITIONS)))) == [
             ("turn-verdicts", 0, 12),
             ("turn-verdicts", 1, 3),

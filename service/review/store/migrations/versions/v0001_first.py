@@ -31,6 +31,7 @@ def upgrade() -> None:
     _letters()
     _lexicons()
     _turn_rows()
+    _turn_row_indexes()
     _texts()
     _grams()
     _samples()
@@ -281,6 +282,9 @@ def _turn_rows() -> None:
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("verdict_id", name="turn_rows_verdict_id"),
     )
+
+
+def _turn_row_indexes() -> None:
     op.create_index("turn_rows_age", "turn_rows", ["occurred_ms", "load_id", "judged_ms"])
     op.create_index("turn_rows_character", "turn_rows", ["character_id", "verdict", "place", "occurred_ms", "hedged"])
     op.create_index("turn_rows_load", "turn_rows", ["load_id"])
