@@ -10,6 +10,8 @@ KAFKA_JAR := .cache/kafka/libs/kafka_2.13-4.1.0.jar
 APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 	default-jre-headless maven gcc libc6-dev python3-dev chromium fonts-noto-cjk postgresql \
 	prometheus prometheus-alertmanager
+# Two processes, a module of tests in one of them, in the order of their names: those that take longest are no last ones.
+TOGETHER := -n 2 --dist loadfile --no-loadscope-reorder
 COMPILED_TESTS := tests/rules tests/extended tests/files \
 	tests/stream/test_batch.py tests/stream/test_entities.py tests/stream/test_worker.py
 HAS_HEADERS := $(PYTHON) -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
@@ -72,11 +74,11 @@ test: setup ## every test whose service this machine has
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then \
 		$(MAKE) --no-print-directory kafka || echo "Apache Kafka could not be downloaded: its tests are left out" >&2; \
 	fi
-	@.venv/bin/python -m pytest
+	@.venv/bin/python -m pytest $(TOGETHER)
 
 .PHONY: test-compiled
 test-compiled: kafka compiled ## the tests of what is compiled, on the compiled build
-	@TURNJUDGE_TEST_COMPILED=1 PYTHONPATH=$(CURDIR)/build/compiled .venv/bin/python -P -m pytest $(COMPILED_TESTS)
+	@TURNJUDGE_TEST_COMPILED=1 PYTHONPATH=$(CURDIR)/build/compiled .venv/bin/python -P -m pytest $(TOGETHER) $(COMPILED_TESTS)
 
 .PHONY: lint
 lint: setup ## format, style, types and who imports whom

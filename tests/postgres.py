@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Final, Self
 
 import pg8000.native
 
+from service.embedded.broker import free_port
 from services import postgres_folder
 
 _START_S: Final = 30
@@ -27,9 +27,7 @@ class Postgres:
         if os.geteuid() == 0:
             shutil.chown(self._folder, _SERVER_USER)
             self._as_user = ["runuser", "-u", _SERVER_USER, "--"]
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port: int = free.getsockname()[1]
+        self.port = free_port()
         self.password = "only for tests"  # noqa: S105 - of a server that ends with them
         self._count = 0
 

@@ -114,12 +114,14 @@ def test_kafka_takes_server_properties(own_kafka: KafkaBroker) -> None:
 
 
 @NEEDS_KAFKA
-def test_kafka_leaves_no_process_and_no_folder() -> None:
-    before, folders = children(), set(Path(tempfile.gettempdir()).glob("turnjudge-kafka-*"))
+def test_kafka_leaves_no_process_and_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = children()
     with KafkaBroker() as broker:
         assert str(broker.pid) in children()
+        assert len(list(tmp_path.glob("turnjudge-kafka-*"))) == 1
     assert children() == before
-    assert set(Path(tempfile.gettempdir()).glob("turnjudge-kafka-*")) == folders
+    assert list(tmp_path.iterdir()) == []
 
 
 @NEEDS_KAFKA
