@@ -241,7 +241,7 @@ def test_what_an_operator_can_mend_is_one_line(
         for option, given, said in (
             ("--log-level", "INFO", "missing; `turnjudge topics create"),
             ("--brokers", f"127.0.0.1:{free_port()}", "no answer from the brokers"),
-            ("--http-port", str(taken.getsockname()[1]), "TURNJUDGE_SPIKES_HTTP_PORT: expected a free port"),
+            ("--http-port", str(taken.getsockname()[1]), "TURNJUDGE_SPIKES_HTTP_PORT: expected a free address"),
         ):
             assert turnjudge(["spikes", "--http-port", "0", option, given]) == 2
             told = capsys.readouterr().err
