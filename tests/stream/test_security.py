@@ -85,6 +85,7 @@ def test_the_commands_do_with_the_rights_of_readme(
             ("load", ("load", "lexicon", files["lexicon"], "--yes")),
             ("load", ("load", "turns", files["turns"])),
             ("tail", ("tail", "verdicts", "--no-follow", "--from-beginning")),
+            ("tail", ("tail", "summaries", "--no-follow", "--from-beginning")),
             ("replay", ("replay", "--reason", "unknown_character")),
             ("forget", ("forget", "S-1")),
         )
