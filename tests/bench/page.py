@@ -1,4 +1,4 @@
-"""The page's rows in SQLite and PostgreSQL: how long lists, filters, counts and searches take, and writing them.
+"""The page's rows in SQLite and PostgreSQL: how long writing, lists, filters, searches and whole answers take.
 
 `python tests/bench/page.py --verdicts 100000` runs it alone.
 """
@@ -19,6 +19,7 @@ from rich.console import Console
 from sqlalchemy import Connection, Engine
 
 import generate
+from bench import answers
 from postgres import Postgres
 from schemas.element import Namings, Position
 from schemas.verdict import VerdictWord
@@ -82,22 +83,26 @@ def measure(verdicts: int, seed: int, console: Console) -> tuple[list[Filled], l
             seconds = _fill(engine, verdicts, seed)
             filled.append(Filled(name, verdicts, seconds, _size_mb(engine)))
             console.print(f"{name}: {verdicts:,} verdicts written in {seconds:.1f} s, {filled[-1].mb:,.0f} MB")
-            for question in QUESTIONS:
-                one = _timed(engine, name, verdicts, seed, *question)
+            for question, took in _answered(engine, url, verdicts, seed):
+                one = Timed(name, verdicts, question, took[len(took) // 2], took[int(len(took) * 0.95)])
                 console.print(f"{one.question:45} p50 {one.p50_ms:8.1f} ms  p95 {one.p95_ms:8.1f} ms")
                 timed.append(one)
     return filled, timed
 
 
-def _timed(engine: Engine, name: str, verdicts: int, seed: int, question: str, ask: Question) -> Timed:
-    asked, took = Asked(verdicts, random.Random(seed)), []
-    for _ in range(_ROUNDS):
-        began = time.perf_counter()
-        with reading(engine) as connection:
-            ask(connection, asked)
-        took.append((time.perf_counter() - began) * 1_000)
-    took.sort()
-    return Timed(name, verdicts, question, took[len(took) // 2], took[int(len(took) * 0.95)])
+def _answered(engine: Engine, url: str, verdicts: int, seed: int) -> Iterator[tuple[str, list[float]]]:
+    """Yield each question and what it took, in milliseconds, sorted: first queries alone, then whole answers."""
+    for question, ask in QUESTIONS:
+        asked = Asked(verdicts, random.Random(seed))
+        yield question, sorted(_took(engine, ask, asked) for _ in range(_ROUNDS))
+    yield from answers.asked(engine, url, seed)
+
+
+def _took(engine: Engine, ask: Question, asked: Asked) -> float:
+    began = time.perf_counter()
+    with reading(engine) as connection:
+        ask(connection, asked)
+    return (time.perf_counter() - began) * 1_000
 
 
 def _list(connection: Connection, filters: Filters, before: int | None = None) -> None:
