@@ -19,11 +19,10 @@ def url(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def taken(prefix: str, host: str, port: int, error: OSError | UnicodeError) -> OperatorError:
+def taken(prefix: str, host: str, port: int, error: OSError) -> OperatorError:
     """Return the operator's line about an address that cannot be listened on; `prefix` begins its two settings."""
     variables = f"{variable_of(f'{prefix}_host')}, {variable_of(f'{prefix}_port')}"
-    why = error.strerror if isinstance(error, OSError) else "no host name"
-    return OperatorError(f"{variables}: expected a free address, got {host}:{port} ({why})")
+    return OperatorError(f"{variables}: expected a free address, got {host}:{port} ({error.strerror})")
 
 
 @contextmanager
@@ -40,7 +39,7 @@ def served(prefix: str, host: str, port: int | None, render: Callable[[], tuple[
         return
     try:
         server = _Server(host, port, render)
-    except (OSError, UnicodeError) as error:  # a name may be none
+    except OSError as error:
         raise taken(prefix, host, port, error) from None
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), name="http", daemon=True)
     thread.start()

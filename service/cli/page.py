@@ -79,5 +79,5 @@ def _listening(settings: PageSettings) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)
-    except (OSError, UnicodeError) as error:  # a name may be none
+    except OSError as error:
         raise taken("page", host, port, error) from None
