@@ -16,13 +16,14 @@ SKIPS = "import pytest\ndef test(): pytest.skip('moon is down')\n"
 SKIPS_ALL = "import pytest\npytest.skip('sun is down', allow_module_level=True)\n"
 FAILS_AS_EXPECTED = "import pytest\n@pytest.mark.xfail\ndef test(): assert False\n"
 PASSES = "def test(): pass\n"
+TOGETHER = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")  # as make test has them
 MISPRINTS = "import pytest\n@pytest.mark.needs('kafak')\ndef test(): pass\n"
 
 
-def run(project: Path, test: str, require: str = "") -> tuple[int, str]:
+def run(project: Path, test: str, require: str = "", *options: str) -> tuple[int, str]:
     (project / "tests/test_one.py").write_text(test)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options],
         cwd=project,
         env=os.environ | {"PYTHONPATH": str(ROOT), "TURNJUDGE_TEST_REQUIRE": require},
         stdin=subprocess.DEVNULL,
@@ -92,6 +93,26 @@ def test_a_run_that_requires_all_ends_before_the_first_test(project: Path) -> No
 def test_a_run_that_requires_all_fails_for_a_skip(test: str, code: int, project: Path) -> None:
     give_all(project)
     assert run(project, test, require="all")[0] == code
+
+
+@pytest.mark.parametrize(
+    ("test", "says"),
+    [(NEEDS_SHARED, "shared: there is no ../shared"), (SKIPS, "moon is down"), (SKIPS_ALL, "sun is down")],
+)
+def test_what_is_left_out_in_several_processes_is_said_once(test: str, says: str, project: Path) -> None:
+    _, output = run(project, test, "", *TOGETHER)
+    assert output.partition("= left out =")[2].count(" left out, first tests/test_one.py") == 1
+    assert f": {says}" in output.partition("= left out =")[2]
+
+
+@pytest.mark.needs("kafka")
+@pytest.mark.needs("embedded")
+@pytest.mark.needs("postgres")
+@pytest.mark.needs("browser")
+@pytest.mark.parametrize(("test", "code"), [(PASSES, 0), (SKIPS, 1)])
+def test_several_processes_that_require_all_fail_for_a_skip(test: str, code: int, project: Path) -> None:
+    give_all(project)
+    assert run(project, test, "all", *TOGETHER)[0] == code
 
 
 @pytest.mark.parametrize(("test", "require", "says"), [(MISPRINTS, "", "kafak"), (PASSES, "some", "expected all")])

@@ -123,7 +123,7 @@ def test_from_now_passes_over_what_is_there(kafka: KafkaBroker, url: str) -> Non
                 begun_s = time.monotonic()
                 assert page.end(signal.SIGINT) == 0
                 # Who listens does not keep the page from ending.
-                assert time.monotonic() - begun_s < 4
+                assert time.monotonic() - begun_s < 20
 
 
 def test_from_now_needs_live(capsys: pytest.CaptureFixture[str]) -> None:
