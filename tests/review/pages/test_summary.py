@@ -102,7 +102,7 @@ def test_a_clock_that_went_wrong_hides_no_day(tmp_path: Path) -> None:
     with shown(tmp_path, [*made(), wrong, judged(turn("Y"), occurred_ms=2**62)]) as client:
         text = text_of(client.get("/summary").text)
         assert f"{written(TODAY - 2)} – {written(TODAY)}" in text
-        assert "때를 알 수 없는 1회차는" in text
+        assert "시각을 알 수 없는 1회차는" in text
         assert client.get("/summary?since=0001-01-01&until=9999-12-31").status_code == 200
 
 
