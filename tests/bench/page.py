@@ -1,6 +1,6 @@
 """The page's rows in SQLite and PostgreSQL: how long writing, lists, filters, searches and whole answers take.
 
-`python tests/bench/page.py --verdicts 100000` runs it alone.
+`python -P -m bench.page --verdicts 100000`, with tests/ on the path, runs it alone.
 """
 
 import argparse

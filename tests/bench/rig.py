@@ -112,7 +112,7 @@ def worker(run: Run, count: int = 1) -> Iterator[list[subprocess.Popen[bytes]]]:
 def script(run: Run, name: str) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Start a host of another kind; end it."""
     arguments = [run.bootstrap, run.group, run.turns, run.verdicts, str(PARTITIONS), str(run.folder)]
-    with _process(run, [sys.executable, str(HERE / name), *arguments], 0) as process:
+    with _process(run, [sys.executable, "-P", str(HERE / name), *arguments], 0) as process:
         yield [process]
 
 
