@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from browser.site import filled, serving
 from services import SERVICES, browser_binary
@@ -15,6 +15,7 @@ def chromium() -> Iterator[Browser]:
     (service,) = (service for service in SERVICES if service.name == "browser")
     if lacks := service.missing():
         pytest.skip(f"{service.name}: {lacks}; get it by: {service.how}")
+    expect.set_options(timeout=15_000)  # the machine's other core may be full of another process' tests
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=browser_binary(), args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
